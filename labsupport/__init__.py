@@ -1,0 +1,1 @@
+"""How agents remember, small enough to read: the library under the labs."""
