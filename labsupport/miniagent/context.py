@@ -1,0 +1,181 @@
+"""What the model is sent: the newest messages that a budget holds, and no result without its request (chapter 34)."""
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from labsupport.errors import ContextBudgetError, ContextSerializationError, LosslessError
+from labsupport.lossless import utf16_length
+from labsupport.miniagent.messages import Message, UserMessage, message_json, quick_json
+from labsupport.miniagent.units import Rule, known_rule, unit_spans
+
+Cost = Callable[[Message], int]
+
+
+def message_chars(message: Message) -> int:
+    """The length of *message*'s line in a session file, with its line break, in UTF-16 code units.
+
+    >>> from labsupport.miniagent import UserMessage
+    >>> message_chars(UserMessage("hi")), message_chars(UserMessage("🙂"))
+    (31, 31)
+
+    Characters, not tokens. LosslessError where the message has no JSON text.
+    """
+    data = quick_json(message)
+    if data is None:
+        return utf16_length(message_json(message)) + 1
+    return len(data) + 1 if data.isascii() else utf16_length(data.decode()) + 1
+
+
+def estimate_context_chars(messages: Sequence[Message]) -> int:
+    """What *messages* cost together: the length, as JavaScript counts, of the lines that `append_session` writes for them.
+
+    >>> from labsupport.miniagent import UserMessage
+    >>> estimate_context_chars([UserMessage("hi"), UserMessage("预算")])
+    62
+
+    It is a budget of characters. How many tokens a model makes of them differs by language and by model.
+    ContextSerializationError names the first message that cannot be written as JSON. Chapter 34.
+    """
+    return sum(_cost_of(message_chars, message, index) for index, message in enumerate(messages))
+
+
+def _cost_of(cost: Cost, message: Message, index: int) -> int:
+    """What *cost* says of *message*. It fails in two ways: it raises, or it has nothing to say."""
+    try:
+        value = cost(message)
+    except LosslessError as error:
+        detail = str(error)
+    except Exception as error:  # noqa: BLE001 - the encoder may be anybody's; what it says may quote the message
+        detail = f"the encoder raised {type(error).__name__}"
+    else:
+        if type(value) is int:
+            return value
+        detail = "the encoder had nothing to say"
+    raise ContextSerializationError(index, detail)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What a budget keeps: the messages from *start* on, and before them the message *pinned* where there is one."""
+
+    max_chars: int
+    start: int
+    pinned: int | None
+    kept_units: int
+    cost: int
+    """Characters of all kept messages."""
+    next_cost: int | None
+    """What all kept messages would cost with one unit more; None when every unit is kept."""
+    _budget: "ContextBudget" = field(repr=False)
+
+    @property
+    def messages(self) -> list[Message]:
+        """The kept messages, in order, the same objects."""
+        kept = list(self._budget.messages[self.start:])
+        return kept if self.pinned is None else [self._budget.messages[self.pinned], *kept]
+
+    @property
+    def dropped_units(self) -> int:
+        """How many units are not kept; a pinned message does not keep its unit."""
+        return len(self._budget.units) - self.kept_units
+
+
+class ContextBudget:
+    """The units of *messages* and what they cost, for trying many budgets: a cost is computed once, when it is first needed.
+
+    >>> from labsupport.miniagent import UserMessage
+    >>> budget = ContextBudget([UserMessage("old"), UserMessage("new")])
+    >>> [budget.fit(chars).kept_units for chars in (32, 63, 64)]
+    [1, 1, 2]
+
+    With *pin_first_user* the first user message is kept as well, and counted. *cost* gives a message's characters.
+    """
+
+    def __init__(self, messages: Iterable[Message], rule: Rule = "closed", pin_first_user: bool = False,
+                 cost: Cost = message_chars) -> None:
+        self.messages = tuple(messages)
+        self._rule: Rule = known_rule(rule)
+        self._cost = cost
+        self._known_costs: dict[int, int] = {}
+        self._older = unit_spans(self.messages, rule)  # the units that have not been counted, newest first
+        self._starts: list[int] = []  # of the counted units, newest first
+        self._sums: list[int] = []  # what all kept messages cost when that unit is the oldest
+        first = next((index for index, message in enumerate(self.messages) if isinstance(message, UserMessage)), None)
+        self._pin = first if pin_first_user else None
+
+    @cached_property
+    def units(self) -> list[tuple[int, int]]:
+        """Every unit as (start, stop), oldest first."""
+        return list(unit_spans(self.messages, self._rule))[::-1]
+
+    @cached_property
+    def costs(self) -> list[int]:
+        """The cost of every message, in order."""
+        return [self._cost_at(index) for index in range(len(self.messages))]
+
+    @property
+    def smallest(self) -> int:
+        """The smallest budget that `fit` takes: the cost of the newest unit, with the pinned message; 0 without messages."""
+        self._count(0)
+        return self._sums[0] if self._sums else 0
+
+    def _cost_at(self, index: int) -> int:
+        if index not in self._known_costs:
+            self._known_costs[index] = _cost_of(self._cost, self.messages[index], index)
+        return self._known_costs[index]
+
+    def _count(self, max_chars: int) -> None:
+        """Count units from the newest back until one does not fit *max_chars*."""
+        while not self._sums or self._sums[-1] <= max_chars:
+            span = next(self._older, None)
+            if span is None:
+                return
+            start, stop = span
+            total = sum(map(self._cost_at, range(start, stop)))
+            if not self._sums:
+                total += self._cost_at(self._pin) if self._pin is not None and self._pin < start else 0
+            else:
+                total += self._sums[-1]
+                if self._pin is not None and start <= self._pin < self._starts[-1]:
+                    total -= self._cost_at(self._pin)  # it was counted on its own so far
+            self._starts.append(start)
+            self._sums.append(total)
+
+    def fit(self, max_chars: int) -> Fit:
+        """Keep the newest units while all kept messages cost at most *max_chars*; stop at the first that does not fit.
+
+        ContextBudgetError when not even the newest unit fits, or when there are no messages; ValueError when *max_chars* is
+        not a positive int.
+        """
+        if type(max_chars) is not int or max_chars <= 0:
+            raise ValueError(f"max_chars is a positive int, a number of characters, not {max_chars!r}")
+        if not self.messages:
+            raise ContextBudgetError("context budget cannot be empty: there is no message to send", max_chars, 0)
+        self._count(max_chars)
+        kept = bisect_right(self._sums, max_chars)
+        if kept == 0:
+            raise ContextBudgetError(
+                "context budget cannot contain the smallest consistent message unit: "
+                f"the newest unit needs {self._sums[0]} characters, the budget is {max_chars}. Nothing is sent.",
+                max_chars, self._sums[0])
+        start = self._starts[kept - 1]
+        pinned = self._pin if self._pin is not None and self._pin < start else None
+        return Fit(max_chars, start, pinned, kept, self._sums[kept - 1], self._sums[kept] if start else None, self)
+
+
+def trim_context(messages: Sequence[Message], max_chars: int, rule: Rule = "closed",
+                 pin_first_user: bool = False) -> list[Message]:
+    """The newest units of *messages* that *max_chars* characters hold, in order, the same objects.
+
+    It stops at the first unit that does not fit, and never passes one over to reach an older, smaller one:
+
+    >>> from labsupport.miniagent import UserMessage
+    >>> trim_context([UserMessage("short"), UserMessage("long " * 20), UserMessage("new")], max_chars=100)
+    [UserMessage(content='new')]
+
+    Each message is written as JSON at most once, and none that is older than the first unit that did not fit.
+    *pin_first_user* keeps the first user message as well and counts it. Raises as `ContextBudget.fit` does,
+    and ContextSerializationError for a message it has to count and cannot. Chapter 34.
+    """
+    return ContextBudget(messages, rule, pin_first_user).fit(max_chars).messages

@@ -1,0 +1,133 @@
+"""The three messages of a session, and the text that one has on disk (chapter 34)."""
+from typing import Any, ClassVar
+
+import msgspec
+
+from labsupport.errors import LosslessError
+from labsupport.frozen import FrozenDict, FrozenList, freeze
+from labsupport.lossless import MAX_SAFE_INTEGER, js_json
+
+
+class UserMessage(msgspec.Struct, frozen=True, gc=False, tag_field="role", tag="user", forbid_unknown_fields=True):
+    """What the user said."""
+
+    role: ClassVar[str] = "user"
+    content: str
+
+
+class ToolCall(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """A request to run the tool *name* with *input*, any JSON value, which is kept as a frozen copy.
+
+    >>> call = ToolCall("c1", "read", {"path": "a.csv"})
+    >>> call.input["path"] = "b.csv"
+    Traceback (most recent call last):
+    TypeError: this value belongs to a record and cannot be changed; labsupport.frozen.thaw(value) gives a copy that can
+    """
+
+    id: str
+    name: str
+    input: Any
+
+    def __post_init__(self) -> None:
+        if type(self.input) in (dict, list):
+            msgspec.structs.force_setattr(self, "input", freeze(self.input))
+
+
+class AssistantMessage(msgspec.Struct, frozen=True, gc=False, tag_field="role", tag="assistant", rename="camel",
+                       forbid_unknown_fields=True):
+    """What the model said, and the calls that it asked for, in order."""
+
+    role: ClassVar[str] = "assistant"
+    content: str
+    tool_calls: tuple[ToolCall, ...] = ()
+
+
+class ToolMessage(msgspec.Struct, frozen=True, gc=False, tag_field="role", tag="tool", rename="camel",
+                  forbid_unknown_fields=True):
+    """The result of the call *tool_call_id*."""
+
+    role: ClassVar[str] = "tool"
+    tool_call_id: str
+    content: str
+    is_error: bool
+
+
+Message = UserMessage | AssistantMessage | ToolMessage
+
+
+_KINDS = frozenset({UserMessage, AssistantMessage, ToolMessage})
+_encode = msgspec.json.Encoder().encode
+
+
+def message_json(message: Message) -> str:
+    """The text of *message*, as `append_session` writes it, without the line break.
+
+    >>> message_json(ToolMessage("c1", "1.5", False))
+    '{"role":"tool","toolCallId":"c1","content":"1.5","isError":false}'
+
+    LosslessError where it has none.
+    """
+    quick = quick_json(message)
+    return exact_json(message) if quick is None else quick.decode()
+
+
+def exact_json(message: Message, *, exact: bool = False) -> str:
+    """As `message_json`, by the slow way that knows every case; *exact* as in `js_json`."""
+    return js_json(_plain_message(message), exact=exact)
+
+
+def quick_json(message: Message) -> bytes | None:
+    """The text of *message* in UTF-8, where a fast encoder is sure to write what JavaScript writes; else None."""
+    kind = type(message)
+    if kind not in _KINDS or type(message.content) is not str:
+        return None
+    if kind is AssistantMessage:
+        for call in message.tool_calls:  # type: ignore[union-attr]
+            if type(call.id) is not str or type(call.name) is not str or not _quick_value(call.input):
+                return None
+    elif kind is ToolMessage and (
+            type(message.tool_call_id) is not str or type(message.is_error) is not bool):  # type: ignore[union-attr]
+        return None
+    try:
+        return _encode(message)
+    except UnicodeEncodeError:  # a surrogate
+        return None
+
+
+def _quick_value(value: object, depth: int = 0) -> bool:
+    """Whether *value* holds strings, safe integers, booleans and null only, not deep: no float, whose spelling differs."""
+    kind = type(value)
+    if kind is str or value is None or kind is bool:
+        return True
+    if kind is int:
+        return -MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER  # type: ignore[operator]
+    if depth == 50:
+        return False
+    if kind is FrozenDict:
+        return all(type(key) is str and _quick_value(item, depth + 1) for key, item in value.items())  # type: ignore[attr-defined]
+    return kind is FrozenList and all(_quick_value(item, depth + 1) for item in value)  # type: ignore[attr-defined]
+
+
+def _plain_message(message: Message) -> dict[str, Any]:
+    """*message* as a JSON object, its keys in the order of the file. LosslessError when it could not be loaded again."""
+    value: dict[str, Any] = {"role": getattr(message, "role", None)}
+    match message:
+        case UserMessage():
+            value |= _typed("$", str, content=message.content)
+        case AssistantMessage():
+            value |= _typed("$", str, content=message.content)
+            value["toolCalls"] = [_typed(f"$.toolCalls[{index}]", str, id=call.id, name=call.name) | {"input": call.input}
+                                  for index, call in enumerate(message.tool_calls)]
+        case ToolMessage():
+            value |= _typed("$", str, toolCallId=message.tool_call_id, content=message.content)
+            value |= _typed("$", bool, isError=message.is_error)
+        case _:
+            raise LosslessError("$", f"a {type(message).__name__} is no message of a session")
+    return value
+
+
+def _typed(where: str, kind: type, **fields: object) -> dict[str, object]:
+    for name, value in fields.items():
+        if type(value) is not kind:
+            raise LosslessError(f"{where}.{name}", f"a {kind.__name__} belongs here, not a {type(value).__name__}")
+    return fields

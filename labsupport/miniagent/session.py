@@ -1,0 +1,229 @@
+"""The session file of the mini-agent: one message, one JSON object, one line (chapter 34)."""
+import gc
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+import portalocker
+
+from labsupport.errors import SessionJsonError, SessionRecordError, SessionTornTailError
+from labsupport.miniagent.messages import (
+    AssistantMessage,
+    Message,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+    exact_json,
+    quick_json,
+)
+from labsupport.strict_json import read_json
+
+Durability = Literal["buffered", "fsync"]
+
+
+@dataclass(frozen=True)
+class RecordProblem:
+    """Why a value is no message: the field *where* (empty: the value itself) breaks *rule*."""
+
+    where: str
+    rule: Literal["object", "role", "string", "boolean", "list", "present"]
+
+    def __str__(self) -> str:
+        must = {"object": "must be an object", "role": "must be user, assistant or tool", "string": "must be a string",
+                "boolean": "must be true or false", "list": "must be a list", "present": "must be there (null is allowed)"}
+        return f"{self.where or 'the record'} {must[self.rule]}"
+
+
+def session_message_problem(value: object) -> RecordProblem | None:
+    """The first rule that *value* breaks as a message; None when it is one.
+
+    >>> print(session_message_problem({"role": "tool", "toolCallId": "c1", "content": "", "isError": 1}))
+    isError must be true or false
+    """
+    if not isinstance(value, dict):
+        return RecordProblem("", "object")
+    role = value.get("role")
+    for field in ("role", "content"):  # the shared precondition
+        if not isinstance(value.get(field), str):
+            return RecordProblem(field, "string")
+    if role == "user":
+        return None
+    if role == "tool":
+        if not isinstance(value.get("toolCallId"), str):
+            return RecordProblem("toolCallId", "string")
+        return None if isinstance(value.get("isError"), bool) else RecordProblem("isError", "boolean")
+    if role != "assistant":
+        return RecordProblem("role", "role")
+    calls = value.get("toolCalls")
+    if not isinstance(calls, list):
+        return RecordProblem("toolCalls", "list")
+    for index, call in enumerate(calls):
+        where = f"toolCalls[{index}]"
+        if not isinstance(call, dict):
+            return RecordProblem(where, "object")
+        for field in ("id", "name"):
+            if not isinstance(call.get(field), str):
+                return RecordProblem(f"{where}.{field}", "string")
+        if "input" not in call:
+            return RecordProblem(f"{where}.input", "present")
+    return None
+
+
+def parse_session_message(value: object) -> Message | None:
+    """The message that *value* (decoded JSON) is, or None. It never raises, whatever it is given.
+
+    >>> parse_session_message({"role": "user", "content": "hi", "mood": "good"})
+    UserMessage(content='hi')
+
+    One bad call spoils the message; a call's input may be anything, null too:
+
+    >>> parse_session_message({"role": "assistant", "content": "", "toolCalls": [{"id": "c1", "name": "ls", "input": None}]})
+    AssistantMessage(content='', tool_calls=(ToolCall(id='c1', name='ls', input=None),))
+    >>> parse_session_message({"role": "assistant", "content": "", "toolCalls": [{"id": "c1", "name": "ls"}]}) is None
+    True
+
+    It checks whether a message can be restored, not whether it can be run. Chapter 34.
+    """
+    if session_message_problem(value) is not None:
+        return None
+    found: dict[str, Any] = value  # type: ignore[assignment]
+    if found["role"] == "user":
+        return UserMessage(found["content"])
+    if found["role"] == "tool":
+        return ToolMessage(found["toolCallId"], found["content"], found["isError"])
+    calls = tuple(ToolCall(call["id"], call["name"], call["input"]) for call in found["toolCalls"])
+    return AssistantMessage(found["content"], calls)
+
+
+_decode = msgspec.json.Decoder(Message).decode
+
+
+def load_session(path: str | os.PathLike[str]) -> list[Message]:
+    """The messages in the session file *path*, in order. A file that is absent is a first start: no messages.
+
+    Lines end at a line feed and nowhere else; empty lines are passed over. The first line that cannot be taken stops the
+    load: SessionJsonError (SessionTornTailError for a last record that was cut short) or SessionRecordError, with the
+    number of the line as an editor shows it. Every other error of the operating system comes through as it is.
+
+    Memory follows the messages kept, however large the file. Chapter 34.
+    """
+    try:
+        file = open(path, "rb")  # noqa: SIM115
+    except FileNotFoundError:
+        return []
+    messages: list[Message] = []
+    keep, offset = messages.append, 0
+    with file, _no_garbage_collection():
+        for number, line in enumerate(file, 1):
+            try:
+                keep(_decode(line))
+            except (msgspec.MsgspecError, UnicodeError, RecursionError):  # too strict: extra keys, lone surrogates, depth
+                if line != b"\n":
+                    keep(_read_line(line, Path(path), number, offset))
+            offset += len(line)
+    return messages
+
+
+def _read_line(line: bytes, path: Path, number: int, offset: int) -> Message:
+    """The message on *line*, by the slow and exact way; *offset* is where the line begins in the file."""
+    try:
+        value = read_json(line)
+    except ValueError as error:
+        detail = str(error)
+    else:
+        message = parse_session_message(value)
+        if message is not None:
+            return message
+        raise SessionRecordError(path, number, f"{session_message_problem(value)}. Nothing was loaded; repair this line first.")
+    if line.endswith(b"\n"):
+        raise SessionJsonError(path, number, f"{detail}. Nothing was loaded; repair this line first.")
+    raise SessionTornTailError(path, number, offset, detail)
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """Messages hold no cycles; looking for them again and again while a long file loads costs more than reading it."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def append_session(path: str | os.PathLike[str], message: Message, *, lock: bool = True,
+                   durability: Durability = "buffered") -> None:
+    """Add *message* as one line, in one write, to the session file *path*. An absent file is made, an absent folder is not.
+
+    The message is checked first: what is written, `load_session` gives back equal; else LosslessError and no write.
+    Several processes may append: each holds the file's lock while it writes. A last line that is torn is never glued on to:
+    SessionTornTailError, and nothing is written; a whole one that lacks its line break gets it first. When the write
+    fails half way (a full disk) the file is cut back to what it was and the error of the system comes through.
+    With ``durability="fsync"`` the line is on the disk on return.
+
+    ``lock=False`` is the chapter's plain append: no lock, no look at the last line, no way back. Chapter 34.
+    """
+    if durability not in ("buffered", "fsync"):
+        raise ValueError(f'durability is "buffered" or "fsync", not {durability!r}')
+    data = quick_json(message)
+    line = (exact_json(message, exact=True).encode() if data is None else data) + b"\n"
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
+    try:
+        if not lock:
+            os.write(fd, line)
+        else:
+            portalocker.lock(fd, portalocker.LockFlags.EXCLUSIVE)
+            size = os.lseek(fd, 0, os.SEEK_END)
+            if size and not _ends_whole(fd, size):
+                _check_tail(Path(path))
+                line = b"\n" + line
+            try:
+                _write(fd, line)
+                if durability == "fsync":
+                    os.fsync(fd)
+            except BaseException:
+                os.ftruncate(fd, size)
+                raise
+            if size:
+                return
+        if durability == "fsync":
+            os.fsync(fd)
+            _fsync_folder(Path(path).parent)
+    finally:
+        os.close(fd)  # and with it the lock
+
+
+def _ends_whole(fd: int, size: int) -> bool:
+    os.lseek(fd, size - 1, os.SEEK_SET)
+    return os.read(fd, 1) == b"\n"
+
+
+def _write(fd: int, data: bytes) -> None:
+    """Write all of *data*: one call, and more only where the system took a part."""
+    done = os.write(fd, data)
+    while done < len(data):
+        done += os.write(fd, data[done:])
+
+
+def _check_tail(path: Path) -> None:
+    """Raise what is wrong with the last line of *path*, which has no line break."""
+    with open(path, "rb") as file:
+        number, offset, line = 0, 0, b""
+        for number, line in enumerate(file, 1):  # noqa: B007
+            offset += len(line)
+    _read_line(line, path, number, offset - len(line))
+
+
+def _fsync_folder(folder: Path) -> None:
+    """Make a new file's name durable, where the system lets a folder be opened (Windows does not)."""
+    if os.name == "posix":
+        fd = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
