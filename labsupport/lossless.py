@@ -29,6 +29,17 @@ def utf16_length(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
+def utf16_length_of_utf8(data: bytes) -> int:
+    """The number of UTF-16 code units of the text that *data* is in UTF-8.
+
+    >>> utf16_length_of_utf8("预算🙂".encode())
+    4
+    """
+    text = data.decode()
+    pairs = 0xF0 in data or 0xF1 in data or 0xF2 in data or 0xF3 in data or 0xF4 in data
+    return utf16_length(text) if pairs else len(text)  # only a character of four bytes takes two units
+
+
 def joined(text: str) -> str:
     """*text* with every surrogate pair that stands in two halves joined; a half on its own stays.
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from labsupport.errors import ContextBudgetError, ContextSerializationError, LosslessError
-from labsupport.lossless import utf16_length
+from labsupport.lossless import utf16_length, utf16_length_of_utf8
 from labsupport.miniagent.messages import Message, UserMessage, message_json, quick_json
 from labsupport.miniagent.units import Rule, known_rule, unit_spans
 
@@ -24,7 +24,7 @@ def message_chars(message: Message) -> int:
     data = quick_json(message)
     if data is None:
         return utf16_length(message_json(message)) + 1
-    return len(data) + 1 if data.isascii() else utf16_length(data.decode()) + 1
+    return (len(data) if data.isascii() else utf16_length_of_utf8(data)) + 1
 
 
 def estimate_context_chars(messages: Sequence[Message]) -> int:
@@ -37,22 +37,16 @@ def estimate_context_chars(messages: Sequence[Message]) -> int:
     It is a budget of characters. How many tokens a model makes of them differs by language and by model.
     ContextSerializationError names the first message that cannot be written as JSON. Chapter 34.
     """
-    return sum(_cost_of(message_chars, message, index) for index, message in enumerate(messages))
+    return sum(ContextBudget(messages).costs)
 
 
-def _cost_of(cost: Cost, message: Message, index: int) -> int:
-    """What *cost* says of *message*. It fails in two ways: it raises, or it has nothing to say."""
-    try:
-        value = cost(message)
-    except LosslessError as error:
-        detail = str(error)
-    except Exception as error:  # noqa: BLE001 - the encoder may be anybody's; what it says may quote the message
-        detail = f"the encoder raised {type(error).__name__}"
-    else:
-        if type(value) is int:
-            return value
-        detail = "the encoder had nothing to say"
-    raise ContextSerializationError(index, detail)
+def _no_cost(index: int, error: Exception | None) -> ContextSerializationError:
+    """Taking the length of a message fails in two ways: the encoder raises, or it has nothing to say."""
+    if error is None:
+        return ContextSerializationError(index, "the encoder had nothing to say")
+    if isinstance(error, LosslessError):
+        return ContextSerializationError(index, str(error))
+    return ContextSerializationError(index, f"the encoder raised {type(error).__name__}")  # its words may quote the message
 
 
 @dataclass(frozen=True)
@@ -97,12 +91,14 @@ class ContextBudget:
         self.messages = tuple(messages)
         self._rule: Rule = known_rule(rule)
         self._cost = cost
-        self._known_costs: dict[int, int] = {}
-        self._older = unit_spans(self.messages, rule)  # the units that have not been counted, newest first
+        self._costs = [-1] * len(self.messages)  # -1: not taken yet
+        first = next((index for index, message in enumerate(self.messages) if isinstance(message, UserMessage)), -1)
+        self._pin = first if pin_first_user else -1
+        self._older = unit_spans(self.messages, self._rule)  # the units that have not been counted, newest first
+        self._waiting: tuple[int, int] | None = None  # the next of them, already drawn
         self._starts: list[int] = []  # of the counted units, newest first
-        self._sums: list[int] = []  # what all kept messages cost when that unit is the oldest
-        first = next((index for index, message in enumerate(self.messages) if isinstance(message, UserMessage)), None)
-        self._pin = first if pin_first_user else None
+        self._sums: list[int] = []  # what they cost from the newest up to each
+        self._totals: list[int] = []  # the same with the pinned message
 
     @cached_property
     def units(self) -> list[tuple[int, int]]:
@@ -118,29 +114,37 @@ class ContextBudget:
     def smallest(self) -> int:
         """The smallest budget that `fit` takes: the cost of the newest unit, with the pinned message; 0 without messages."""
         self._count(0)
-        return self._sums[0] if self._sums else 0
+        return self._totals[0] if self._totals else 0
 
     def _cost_at(self, index: int) -> int:
-        if index not in self._known_costs:
-            self._known_costs[index] = _cost_of(self._cost, self.messages[index], index)
-        return self._known_costs[index]
+        """The cost of the message at *index*, taken once."""
+        value = self._costs[index]
+        if value < 0:
+            try:
+                value = self._cost(self.messages[index])
+            except Exception as error:  # noqa: BLE001 - the encoder may be anybody's
+                raise _no_cost(index, error) from None
+            if type(value) is not int:
+                raise _no_cost(index, None)
+            self._costs[index] = value
+        return value
 
     def _count(self, max_chars: int) -> None:
         """Count units from the newest back until one does not fit *max_chars*."""
-        while not self._sums or self._sums[-1] <= max_chars:
-            span = next(self._older, None)
-            if span is None:
+        starts, sums, totals, pin, cost_at = self._starts, self._sums, self._totals, self._pin, self._cost_at
+        while not totals or totals[-1] <= max_chars:
+            self._waiting = self._waiting or next(self._older, None)
+            if self._waiting is None:
                 return
-            start, stop = span
-            total = sum(map(self._cost_at, range(start, stop)))
-            if not self._sums:
-                total += self._cost_at(self._pin) if self._pin is not None and self._pin < start else 0
-            else:
-                total += self._sums[-1]
-                if self._pin is not None and start <= self._pin < self._starts[-1]:
-                    total -= self._cost_at(self._pin)  # it was counted on its own so far
-            self._starts.append(start)
-            self._sums.append(total)
+            start, stop = self._waiting
+            total = sums[-1] if sums else 0
+            for index in range(start, stop):
+                total += cost_at(index)
+            pinned = cost_at(pin) if 0 <= pin < start else 0
+            starts.append(start)
+            sums.append(total)
+            totals.append(total + pinned)
+            self._waiting = None
 
     def fit(self, max_chars: int) -> Fit:
         """Keep the newest units while all kept messages cost at most *max_chars*; stop at the first that does not fit.
@@ -153,15 +157,15 @@ class ContextBudget:
         if not self.messages:
             raise ContextBudgetError("context budget cannot be empty: there is no message to send", max_chars, 0)
         self._count(max_chars)
-        kept = bisect_right(self._sums, max_chars)
+        kept = bisect_right(self._totals, max_chars)
         if kept == 0:
             raise ContextBudgetError(
                 "context budget cannot contain the smallest consistent message unit: "
-                f"the newest unit needs {self._sums[0]} characters, the budget is {max_chars}. Nothing is sent.",
-                max_chars, self._sums[0])
+                f"the newest unit needs {self._totals[0]} characters, the budget is {max_chars}. Nothing is sent.",
+                max_chars, self._totals[0])
         start = self._starts[kept - 1]
-        pinned = self._pin if self._pin is not None and self._pin < start else None
-        return Fit(max_chars, start, pinned, kept, self._sums[kept - 1], self._sums[kept] if start else None, self)
+        pinned = self._pin if 0 <= self._pin < start else None
+        return Fit(max_chars, start, pinned, kept, self._totals[kept - 1], self._totals[kept] if start else None, self)
 
 
 def trim_context(messages: Sequence[Message], max_chars: int, rule: Rule = "closed",

@@ -55,7 +55,7 @@ class ToolMessage(msgspec.Struct, frozen=True, gc=False, tag_field="role", tag="
 Message = UserMessage | AssistantMessage | ToolMessage
 
 
-_KINDS = frozenset({UserMessage, AssistantMessage, ToolMessage})
+_SURE = frozenset({str, bool, type(None)})
 _encode = msgspec.json.Encoder().encode
 
 
@@ -76,36 +76,40 @@ def exact_json(message: Message, *, exact: bool = False) -> str:
     return js_json(_plain_message(message), exact=exact)
 
 
-def quick_json(message: Message) -> bytes | None:
+def quick_json(message: Any) -> bytes | None:
     """The text of *message* in UTF-8, where a fast encoder is sure to write what JavaScript writes; else None."""
     kind = type(message)
-    if kind not in _KINDS or type(message.content) is not str:
-        return None
-    if kind is AssistantMessage:
-        for call in message.tool_calls:  # type: ignore[union-attr]
-            if type(call.id) is not str or type(call.name) is not str or not _quick_value(call.input):
-                return None
-    elif kind is ToolMessage and (
-            type(message.tool_call_id) is not str or type(message.is_error) is not bool):  # type: ignore[union-attr]
-        return None
+    if kind is ToolMessage:
+        sure = type(message.content) is str and type(message.tool_call_id) is str and type(message.is_error) is bool
+    elif kind is AssistantMessage:
+        sure = type(message.content) is str
+        for call in message.tool_calls:
+            sure = sure and type(call.id) is str and type(call.name) is str and _sure(call.input)
+    else:
+        sure = kind is UserMessage and type(message.content) is str
     try:
-        return _encode(message)
+        return _encode(message) if sure else None
     except UnicodeEncodeError:  # a surrogate
         return None
 
 
-def _quick_value(value: object, depth: int = 0) -> bool:
-    """Whether *value* holds strings, safe integers, booleans and null only, not deep: no float, whose spelling differs."""
+def _sure(value: Any, depth: int = 0) -> bool:
+    """Whether *value* holds only strings, safe integers, booleans and null, and is not deep: floats are spelled differently."""
     kind = type(value)
-    if kind is str or value is None or kind is bool:
+    if kind in _SURE:
         return True
     if kind is int:
-        return -MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER  # type: ignore[operator]
+        return bool(-MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER)
     if depth == 50:
         return False
     if kind is FrozenDict:
-        return all(type(key) is str and _quick_value(item, depth + 1) for key, item in value.items())  # type: ignore[attr-defined]
-    return kind is FrozenList and all(_quick_value(item, depth + 1) for item in value)  # type: ignore[attr-defined]
+        for key, item in value.items():
+            if type(key) is not str or (type(item) is not str and not _sure(item, depth + 1)):  # most values are strings
+                return False
+        return True
+    if kind is FrozenList:
+        return all(_sure(item, depth + 1) for item in value)
+    return False
 
 
 def _plain_message(message: Message) -> dict[str, Any]:

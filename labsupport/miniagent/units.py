@@ -64,24 +64,30 @@ def unit_spans(messages: Sequence[Message], rule: Rule) -> Iterator[tuple[int, i
 
 def _requests(messages: Sequence[Message]) -> Callable[[int, str], int]:
     """A function (index, id) → the nearest message before *index* that asks for *id*, or -1. Ask for falling indexes only."""
-    declared: dict[str, deque[int]] = {}
-    seen = len(messages)  # every message at or after this one is in `declared`, or too new to be asked for again
+    declared: dict[str, int] = {}  # id → the newest message seen that asks for it
+    older: dict[str, deque[int]] = {}  # the ones before it, where an id comes again
+    seen = len(messages)  # no message before this one was looked at
 
     def request_of(index: int, call_id: str) -> int:
         nonlocal seen
-        places = declared.get(call_id)
-        while places:
-            if places[0] < index:
-                return places[0]
-            places.popleft()
+        while (place := declared.get(call_id, -1)) >= index:  # too new, for this and for every later question
+            if older.get(call_id):
+                declared[call_id] = older[call_id].popleft()
+            else:
+                del declared[call_id]
+        if place >= 0:
+            return place
         seen = min(seen, index)
         while seen:
             seen -= 1
             message = messages[seen]
             if type(message) is AssistantMessage:
                 for call in message.tool_calls:
-                    declared.setdefault(call.id, deque()).append(seen)
-                if declared.get(call_id):
+                    if call.id in declared:
+                        older.setdefault(call.id, deque()).append(seen)
+                    else:
+                        declared[call.id] = seen
+                if call_id in declared:
                     return seen
         return -1
 
