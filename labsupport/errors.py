@@ -16,14 +16,25 @@ A message says where, what, what it means and what to do next. It never quotes w
 Errors of the operating system (no permission, a directory, a full disk) are passed on as they are.
 """
 from pathlib import Path
+from typing import Any
 
 
 class LabError(Exception):
     """The base of every refusal of this library."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (type(self), self.args, self.__dict__)
+
+
+def _again(kind: type[LabError], args: tuple[Any, ...], attributes: dict[str, Any]) -> LabError:
+    """The same error in another process, whatever its class asks for when it is made."""
+    error = kind.__new__(kind)
+    error.args, error.__dict__ = args, attributes
+    return error
+
 
 class LosslessError(LabError, ValueError):
-    """A value at *where* (a path such as ``$.input.rows[3]``) that would not come back from JSON as it went in."""
+    """A value at *where* (a path such as ``$.toolCalls[0].input``) that would not come back from JSON as it went in."""
 
     def __init__(self, where: str, what: str) -> None:
         super().__init__(f"{where}: {what}")

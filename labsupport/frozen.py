@@ -24,6 +24,14 @@ class FrozenDict(dict[str, Any]):
     __slots__ = ()
     __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
 
+    def __new__(cls, source: Any = ()) -> "FrozenDict":
+        made = super().__new__(cls)
+        dict.update(made, source)
+        return made
+
+    def __init__(self, source: Any = ()) -> None:
+        """Nothing: a second call must not fill it again."""
+
     def __deepcopy__(self, memo: object) -> "FrozenDict":
         return self
 
@@ -37,6 +45,14 @@ class FrozenList(list[Any]):
     __slots__ = ()
     __setitem__ = __delitem__ = __iadd__ = __imul__ = append = clear = extend = insert = pop = remove = reverse = sort = (
         _refuse)
+
+    def __new__(cls, source: Any = ()) -> "FrozenList":
+        made = super().__new__(cls)
+        list.extend(made, source)
+        return made
+
+    def __init__(self, source: Any = ()) -> None:
+        """Nothing: a second call must not fill it again."""
 
     def __deepcopy__(self, memo: object) -> "FrozenList":
         return self

@@ -48,6 +48,7 @@ def joined(text: str) -> str:
     >>> joined("\\ud83d" + "\\ude42")
     '🙂'
     """
+    text = str.__str__(text)  # of a subclass, the plain string
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass") if _SURROGATE.search(text) else text
 
 
@@ -79,7 +80,7 @@ def js_number(value: float) -> str:
     return f"-{text}" if value < 0 else text
 
 
-def js_json(value: object, *, exact: bool = False) -> str:
+def js_json(value: object, *, exact: bool = False, fields: frozenset[str] = frozenset()) -> str:
     """The text of JavaScript's `JSON.stringify(value)` for null, booleans, numbers, strings, lists and string-keyed dicts.
 
     >>> js_json({"预算": [1.0, None, "a\\n"]})
@@ -93,13 +94,19 @@ def js_json(value: object, *, exact: bool = False) -> str:
     labsupport.errors.LosslessError: $: an integer outside ±(2^53-1) would be rounded by JavaScript; write it as a string
 
     Anything else (a tuple, a set, NaN, a key that is no string, a cycle, a subclass that is not frozen) raises
-    LosslessError with the path to it. Depth is bounded by memory, not by the call stack.
+    LosslessError with the path to it. The path counts keys and names only those in *fields*, for a key may be private:
+
+    >>> js_json({"rows": [1, (2, 3)]})
+    Traceback (most recent call last):
+    labsupport.errors.LosslessError: $[key 1][1]: a tuple is no JSON value
+
+    Depth is bounded by memory, not by the call stack.
     """
     out: list[str] = []
     path: list[_Open] = []
 
     def where() -> str:
-        return "$" + "".join(step.place() for step in path)
+        return "$" + "".join(step.place(fields) for step in path)
 
     def scalar(item: object) -> str | None:
         if item is None:
@@ -148,7 +155,7 @@ def js_json(value: object, *, exact: bool = False) -> str:
                 continue
             if step.started:
                 out.append(",")
-            step.started, step.key = True, key
+            step.started, step.key, step.number = True, key, step.number + 1
             if step.keyed:
                 if type(key) is not str:
                     raise ValueError("a key is not a string")
@@ -165,16 +172,19 @@ def js_json(value: object, *, exact: bool = False) -> str:
 class _Open:
     """A container that is being written."""
 
-    __slots__ = ("items", "key", "keyed", "started", "value")
+    __slots__ = ("items", "key", "keyed", "number", "started", "value")
 
     def __init__(self, value: Any) -> None:
-        self.value, self.keyed, self.started, self.key = value, isinstance(value, dict), False, None
+        self.value, self.keyed, self.started, self.number = value, isinstance(value, dict), False, 0
+        self.key: Any = None
         self.items: Iterator[tuple[Any, Any]] = iter(value.items() if self.keyed else enumerate(value))
 
-    def place(self) -> str:
+    def place(self, fields: frozenset[str]) -> str:
         if not self.started:
             return ""
-        return f"[{self.key}]" if not self.keyed else f".{self.key}" if str(self.key).isidentifier() else "[a key]"
+        if not self.keyed:
+            return f"[{self.key}]"
+        return f".{self.key}" if type(self.key) is str and self.key in fields else f"[key {self.number}]"
 
 
 def _string(text: str, exact: bool) -> str:

@@ -126,7 +126,14 @@ def _run_tool(call: ToolCall, tools: Mapping[str, Tool]) -> ToolMessage:
     try:
         content = tools[call.name](thaw(call.input))
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a tool may raise anything, and the loop goes on
-        return ToolMessage(call.id, joined(f"tool {call.name} failed: {type(error).__name__}: {error}"), True)
+        return ToolMessage(call.id, joined(f"tool {call.name} failed: {type(error).__name__}: {_words(error)}"), True)
     if not isinstance(content, str):
         return ToolMessage(call.id, f"tool {call.name} gave no text but a {type(content).__name__}", True)
     return ToolMessage(call.id, joined(content), False)
+
+
+def _words(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - an error may fail even at this
+        return "it has no words"

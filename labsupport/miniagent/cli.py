@@ -96,6 +96,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (LabError, OSError, ValueError) as error:
         print(error, file=sys.stderr)
         return 1
-    print(run.messages[-1].content)
+    print(run.messages[-1].content.encode("utf-8", "backslashreplace").decode())
     print(f"stopped: {run.stopped}")
     return 0

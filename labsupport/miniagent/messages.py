@@ -41,6 +41,10 @@ class AssistantMessage(msgspec.Struct, frozen=True, gc=False, tag_field="role", 
     content: str
     tool_calls: tuple[ToolCall, ...] = ()
 
+    def __post_init__(self) -> None:
+        if type(self.tool_calls) is not tuple:
+            msgspec.structs.force_setattr(self, "tool_calls", tuple(self.tool_calls))
+
 
 class ToolMessage(msgspec.Struct, frozen=True, gc=False, tag_field="role", tag="tool", rename="camel",
                   forbid_unknown_fields=True):
@@ -55,6 +59,7 @@ class ToolMessage(msgspec.Struct, frozen=True, gc=False, tag_field="role", tag="
 Message = UserMessage | AssistantMessage | ToolMessage
 
 
+_FIELDS = frozenset({"content", "toolCalls", "id", "name", "input", "toolCallId", "isError"})
 _SURE = frozenset({str, bool, type(None)})
 _encode = msgspec.json.Encoder().encode
 
@@ -73,7 +78,7 @@ def message_json(message: Message) -> str:
 
 def exact_json(message: Message, *, exact: bool = False) -> str:
     """As `message_json`, by the slow way that knows every case; *exact* as in `js_json`."""
-    return js_json(_plain_message(message), exact=exact)
+    return js_json(_plain_message(message), exact=exact, fields=_FIELDS)
 
 
 def quick_json(message: Any) -> bytes | None:
@@ -84,7 +89,7 @@ def quick_json(message: Any) -> bytes | None:
     elif kind is AssistantMessage:
         sure = type(message.content) is str
         for call in message.tool_calls:
-            sure = sure and type(call.id) is str and type(call.name) is str and _sure(call.input)
+            sure = sure and type(call) is ToolCall and type(call.id) is str and type(call.name) is str and _sure(call.input)
     else:
         sure = kind is UserMessage and type(message.content) is str
     try:
@@ -120,14 +125,19 @@ def _plain_message(message: Message) -> dict[str, Any]:
             value |= _typed("$", str, content=message.content)
         case AssistantMessage():
             value |= _typed("$", str, content=message.content)
-            value["toolCalls"] = [_typed(f"$.toolCalls[{index}]", str, id=call.id, name=call.name) | {"input": call.input}
-                                  for index, call in enumerate(message.tool_calls)]
+            value["toolCalls"] = [_plain_call(f"$.toolCalls[{index}]", call) for index, call in enumerate(message.tool_calls)]
         case ToolMessage():
             value |= _typed("$", str, toolCallId=message.tool_call_id, content=message.content)
             value |= _typed("$", bool, isError=message.is_error)
         case _:
             raise LosslessError("$", f"a {type(message).__name__} is no message of a session")
     return value
+
+
+def _plain_call(where: str, call: ToolCall) -> dict[str, object]:
+    if type(call) is not ToolCall:
+        raise LosslessError(where, f"a ToolCall belongs here, not a {type(call).__name__}")
+    return _typed(where, str, id=call.id, name=call.name) | {"input": call.input}
 
 
 def _typed(where: str, kind: type, **fields: object) -> dict[str, object]:

@@ -2,7 +2,7 @@
 import gc
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -44,29 +44,29 @@ def session_message_problem(value: object) -> RecordProblem | None:
     >>> print(session_message_problem({"role": "tool", "toolCallId": "c1", "content": "", "isError": 1}))
     isError must be true or false
     """
-    if not isinstance(value, dict):
+    if type(value) is not dict:
         return RecordProblem("", "object")
     role = value.get("role")
     for field in ("role", "content"):  # the shared precondition
-        if not isinstance(value.get(field), str):
+        if type(value.get(field)) is not str:
             return RecordProblem(field, "string")
     if role == "user":
         return None
     if role == "tool":
-        if not isinstance(value.get("toolCallId"), str):
+        if type(value.get("toolCallId")) is not str:
             return RecordProblem("toolCallId", "string")
-        return None if isinstance(value.get("isError"), bool) else RecordProblem("isError", "boolean")
+        return None if type(value.get("isError")) is bool else RecordProblem("isError", "boolean")
     if role != "assistant":
         return RecordProblem("role", "role")
     calls = value.get("toolCalls")
-    if not isinstance(calls, list):
+    if type(calls) is not list:
         return RecordProblem("toolCalls", "list")
     for index, call in enumerate(calls):
         where = f"toolCalls[{index}]"
-        if not isinstance(call, dict):
+        if type(call) is not dict:
             return RecordProblem(where, "object")
         for field in ("id", "name"):
-            if not isinstance(call.get(field), str):
+            if type(call.get(field)) is not str:
                 return RecordProblem(f"{where}.{field}", "string")
         if "input" not in call:
             return RecordProblem(f"{where}.input", "present")
@@ -119,13 +119,24 @@ def load_session(path: str | os.PathLike[str]) -> list[Message]:
     keep, offset = messages.append, 0
     with file, _no_garbage_collection():
         for number, line in enumerate(file, 1):
-            try:
-                keep(_decode(line))
-            except (msgspec.MsgspecError, UnicodeError, RecursionError):  # too strict: extra keys, lone surrogates, depth
-                if line != b"\n":
-                    keep(_read_line(line, Path(path), number, offset))
+            message = _quick_line(line)
+            if message is not None:
+                keep(message)
+            elif line != b"\n":
+                keep(_read_line(line, Path(path), number, offset))
             offset += len(line)
     return messages
+
+
+def _quick_line(line: bytes) -> Message | None:
+    """The message on *line*, where a fast decoder that is stricter than the rules takes it; else None."""
+    try:
+        message = _decode(line)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):  # also at extra keys, lone surrogates, depth
+        return None
+    if type(message) is AssistantMessage and not message.tool_calls and b'"toolCalls"' not in line:
+        return None  # here the decoder is laxer: it fills in the default
+    return message
 
 
 def _read_line(line: bytes, path: Path, number: int, offset: int) -> Message:
@@ -187,7 +198,8 @@ def append_session(path: str | os.PathLike[str], message: Message, *, lock: bool
                 if durability == "fsync":
                     os.fsync(fd)
             except BaseException:
-                os.ftruncate(fd, size)
+                with suppress(OSError):  # a device has no length; the first error says what is wrong
+                    os.ftruncate(fd, size)
                 raise
             if size:
                 return
