@@ -1,0 +1,70 @@
+"""What a check says: not started, what differs on the smallest case, or correct."""
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from labsupport.workbench.text import say
+
+
+@dataclass(frozen=True, repr=False)
+class Verdict:
+    """What a check found: *correct* or not, the *key* of its sentence in `text/`, and the sentence."""
+
+    correct: bool
+    key: str
+    words: str
+
+    def __repr__(self) -> str:
+        return self.words
+
+
+def correct() -> Verdict:
+    """Every case passed."""
+    return Verdict(True, "check_correct", say("check_correct"))
+
+
+def not_started() -> Verdict:
+    """The stub is still as it was."""
+    return Verdict(False, "check_not_started", say("check_not_started"))
+
+
+def wrong(key: str, **values: object) -> Verdict:
+    """The sentence *key* says what differs, on which case; *values* go into it."""
+    return Verdict(False, key, say(key, **values))
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What a learner's function gave: its *value*, or the *error* that came out of it."""
+
+    value: Any = None
+    error: Exception | None = None
+
+    def verdict(self, case: str) -> Verdict:
+        """The sentence for an error, on the *case* in words."""
+        return wrong("check_raised", case=case, error=type(self.error).__name__)
+
+
+def attempt(function: Callable[..., Any], *arguments: Any) -> Attempt:
+    """Call a learner's *function* and keep what happens; a check goes on with a sentence where a traceback would end it.
+
+    >>> attempt(len, "abc").value, type(attempt(len, 3).error).__name__
+    (3, 'TypeError')
+    """
+    try:
+        return Attempt(value=function(*arguments))
+    except Exception as error:  # noqa: BLE001  whatever the learner's code raises is an answer to be told, not our failure
+        return Attempt(error=error)
+
+
+def compare(guess: object, found: object) -> str:
+    """A prediction beside what was *found*; None is a prediction left open.
+
+    >>> from labsupport.workbench.text import speaking
+    >>> with speaking("en"):
+    ...     print(compare(None, 3), compare(2, 3))
+    No prediction; it is 3. You predicted 2; it is 3.
+    """
+    if guess is None:
+        return say("guess_open", found=found)
+    return say("guess_right" if guess == found else "guess_other", guess=guess, found=found)

@@ -1,0 +1,33 @@
+"""The labs that are built, in the order of the road. The map, the links between notebooks and the tests read this list."""
+from dataclasses import dataclass
+
+from labsupport.workbench.text import say
+
+
+@dataclass(frozen=True)
+class Lab:
+    """One lab: its *id*, the *name* of its notebook, where it belongs, and the keys of its title and its question."""
+
+    id: str
+    name: str
+    chapter: str
+    module: str
+    minutes: int
+    title_key: str
+    question_key: str
+
+    @property
+    def title(self) -> str:
+        return say(self.title_key)
+
+    @property
+    def question(self) -> str:
+        return say(self.question_key)
+
+
+LABS = (
+    Lab("00", "00_start_here", "34, 4", "labsupport", 10, "lab_00_title", "lab_00_question"),
+    Lab("A1", "a1_parse_and_load", "34", "miniagent/session.py", 30, "lab_a1_title", "lab_a1_question"),
+    Lab("A2", "a2_trim_to_a_budget", "34", "miniagent/context.py", 30, "lab_a2_title", "lab_a2_question"),
+    Lab("A3", "a3_two_states", "34", "miniagent/agent.py", 25, "lab_a3_title", "lab_a3_question"),
+)

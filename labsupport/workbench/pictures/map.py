@@ -1,0 +1,69 @@
+"""The map of the start page: the road that a message travels, and the labs that are built, as a table of links."""
+from itertools import groupby
+from typing import NamedTuple
+
+from labsupport.workbench.labs import LABS, Lab
+from labsupport.workbench.pictures.base import Column, esc, key, number, page, table, td, th, tr
+from labsupport.workbench.text import say
+
+
+class Stage(NamedTuple):
+    """A place on the road: the key of its name, the module that makes it, the labs that show it (none: a later chapter)."""
+
+    words: str
+    module: str
+    labs: tuple[str, ...] = ()
+
+
+ROAD = (
+    Stage("map_lines", "miniagent/session.py", ("A1",)),
+    Stage("map_events", ""),
+    Stage("map_surface", ""),
+    Stage("map_messages", "miniagent/messages.py", ("A1", "A3")),
+    Stage("map_request", "miniagent/context.py", ("A2",)),
+    Stage("map_model", "miniagent/agent.py", ("A3",)),
+)
+PARTS = {"0": "map_part_start", "A": "map_part_a"}
+
+
+def map_picture(labs: tuple[Lab, ...] = LABS) -> str:
+    """The road and the table of *labs*, both with links: the start page."""
+    minutes = [lab.minutes for lab in labs if lab.id != "00"]
+    sentence = say("map_sentence", count=len(minutes), least=min(minutes), most=max(minutes))
+    return page(say("map_label"), sentence, _road(labs), _table(labs), key(esc(say("map_arrows")), esc(say("map_keyboard"))))
+
+
+def _road(labs: tuple[Lab, ...]) -> str:
+    stages = "\n".join(_stage(stage, labs) for stage in ROAD)
+    return (f'<div class="xp-rail"><p class="xp-q">{esc(say("map_road"))}</p>\n'
+            f'<ol class="is-flow" style="grid-template-columns:repeat({len(ROAD)},minmax(0,1fr))">\n{stages}\n</ol></div>')
+
+
+def _stage(stage: Stage, labs: tuple[Lab, ...]) -> str:
+    if not stage.labs:
+        return (f'<li><div class="xp-st xp-q">{esc(say(stage.words))}</div>'
+                f'<div class="xp-q xp-fn">{esc(say("map_later"))}</div></li>')
+    links = " ".join(_link(lab) for lab in labs if lab.id in stage.labs)
+    module = stage.module.split("/")[-1]
+    return (f'<li><div class="xp-st">{esc(say(stage.words))}</div> <div class="xp-m xp-q xp-fn">{module}</div> '
+            f'<div class="xp-ls">{links}</div></li>')
+
+
+def _link(lab: Lab) -> str:
+    return f'<a href="{lab.name}.ipynb" class="xp-m">{lab.id}</a>'
+
+
+def _table(labs: tuple[Lab, ...]) -> str:
+    columns = [Column(say("map_lab"), 48), Column(say("map_title"), 160), Column(say("map_question"), 320),
+               Column(say("map_chapter"), 76), Column(say("map_module"), 204), Column(say("map_minutes"), 92, "xp-n")]
+    rows = []
+    for part, members in groupby(labs, lambda lab: lab.id[0]):
+        rows.append(tr(th(f'<span class="xp-strong">{esc(say(PARTS[part]))}</span>', colspan=6, scope="rowgroup"),
+                       classes="xp-grp"))
+        rows += [_row(lab) for lab in members]
+    return table(columns, rows)
+
+
+def _row(lab: Lab) -> str:
+    return tr(td(_link(lab), "xp-b"), th(esc(lab.title)), td(esc(lab.question), "xp-q"), td(lab.chapter, "xp-m"),
+              td(lab.module, "xp-m"), td(number(lab.minutes), "xp-n"), classes="is-first")

@@ -1,0 +1,89 @@
+"""Words of lab A3: two states."""
+
+WORDS = {
+    "a3_slider": {"zh": "请求", "en": "request"},
+    "a3_label": {"zh": "文件与请求", "en": "The file beside the request"},
+    "a3_file": {"zh": "文件", "en": "File"},
+    "a3_file_note": {"zh": "已写 {n:,} 行", "en": "{n:,} lines written", "one": "{n:,} line written"},
+    "a3_request": {"zh": "请求 {at}", "en": "Request {at}"},
+    "a3_request_note": {"zh": "发送 {n:,} 条消息", "en": "{n:,} messages sent", "one": "{n:,} message sent"},
+    "a3_col_line": {"zh": "行", "en": "line"},
+    "a3_col_role": {"zh": "角色", "en": "role"},
+    "a3_col_message": {"zh": "消息", "en": "message"},
+    "a3_col_chars": {"zh": "字符", "en": "chars"},
+    "a3_col_state": {"zh": "状态", "en": "state"},
+    "a3_sent": {"zh": "发送", "en": "sent"},
+    "a3_not_sent": {"zh": "不发送", "en": "not sent"},
+    "a3_question_not_sent": {"zh": "问题，不发送", "en": "question, not sent"},
+    "a3_later": {"zh": "还没有写", "en": "not written yet"},
+    "a3_key_not_sent": {"zh": "不发送：删除线加斜纹；文件里仍然有", "en": "not sent: struck and hatched, still in the file"},
+    "a3_key_now": {"zh": "蓝线：发出请求时文件写到这里", "en": "blue line: how far the file was written at this request"},
+    "a3_key_later": {"zh": "○ 还没有写", "en": "○ not written yet"},
+    "a3_key_unit": {"zh": "细线：一个单元从这里开始", "en": "thin line: a unit begins"},
+    "a3_glue": {"zh": "", "en": " "},
+    "a3_at": {
+        "zh": "请求 **{at}/{of}**，预算 **{budget:,}** 个字符：",
+        "en": "Request **{at} of {of}**, budget **{budget:,}** characters:",
+    },
+    "a3_at_free": {"zh": "请求 **{at}/{of}**，没有预算：", "en": "Request **{at} of {of}**, no budget:"},
+    "a3_all": {
+        "zh": "文件里有 **{n:,}** 行（{chars:,} 个字符），**全部**发给模型。这一次两种状态相同。",
+        "en": "the file holds **{n:,}** lines ({chars:,} characters), and the model is sent **all** of them. This time the two "
+              "states are alike.",
+        "one": "the file holds **{n:,}** line ({chars:,} characters), and the model is sent it. This time the two states are "
+               "alike.",
+    },
+    "a3_part": {
+        "zh": "文件里有 **{lines:,}** 行（{chars:,} 个字符），发给模型的只是最新的 **{n:,}** 行（{sent_chars:,} 个字符）。",
+        "en": "the file holds **{lines:,}** lines ({chars:,} characters), the model is sent only the newest **{n:,}** "
+              "({sent_chars:,} characters).",
+    },
+    "a3_left": {
+        "zh": "前 {n:,} 行不发送，但还在文件里。",
+        "en": "Lines 1 to {n:,} are not sent; they are still in the file.",
+        "one": "Line 1 is not sent; it is still in the file.",
+    },
+    "a3_question_gone": {
+        "zh": "正在回答的问题（第 {line:,} 行）也没有发送。",
+        "en": "The question that is being answered (line {line:,}) is not sent either.",
+    },
+    "a3_no_run": {
+        "zh": "你的命令行跑完了，却没有返回结果：要 return run_agent(…) 给出的值。",
+        "en": "Your command line ran, but gave nothing back: return what run_agent(…) gives.",
+    },
+    "a3_refused": {
+        "zh": "命令行不认识 {options}，或者少了它就不肯运行：用 parser.add_argument 登记成可以省略的选项。",
+        "en": "The command line does not know {options}, or does not run without it: register it with parser.add_argument, as "
+              "an option that may be left out.",
+    },
+    "a3_plain": {
+        "zh": "两个选项都没给时，应当什么也不写，并把完整的历史发给模型；你的命令行没有做到。",
+        "en": "Without the two options it has to write nothing and send the whole history; yours does something else.",
+    },
+    "a3_session_lost": {
+        "zh": "给了 --session session.jsonl，运行之后却没有这个文件：选项解析了，但没有传给循环。",
+        "en": "With --session session.jsonl there is no such file after the run: the option was parsed, but not passed on.",
+    },
+    "a3_swapped": {
+        "zh": "只给 --session 时循环报告参数的值不对：文件名传到了别的参数里，看看是不是传反了。",
+        "en": "With --session alone the loop refuses a value: the name of the file arrives in another argument. Are they "
+              "swapped?",
+    },
+    "a3_file_other": {
+        "zh": "用同一个 --session 运行 {runs} 次，文件里应有 {expected} 行，实际有 {found} 行：第二次应当接着第一次写。",
+        "en": "After {runs} runs with the same --session the file has {found} lines in place of {expected}: a second run goes "
+              "on where the first stopped.",
+    },
+    "a3_budget_text": {
+        "zh": "--context-max-chars 传成了文本：命令行给的都是字符串，循环要的是整数。",
+        "en": "--context-max-chars arrives as text: a command line gives strings, the loop takes an integer.",
+    },
+    "a3_budget_lost": {
+        "zh": "给了 --context-max-chars {budget}，最后一次请求却有 {sent} 个字符：预算没有传给循环。",
+        "en": "With --context-max-chars {budget} the last request has {sent} characters: the budget was not passed on.",
+    },
+    "a3_both_lost": {
+        "zh": "单独给一个选项都对，一起给时却丢了一个：两个选项应当互不相干。",
+        "en": "Each option works by itself, but together one of them is lost: they have nothing to do with each other.",
+    },
+}
