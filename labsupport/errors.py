@@ -1,7 +1,19 @@
 """Everything that this library raises on purpose.
 
     LabError
-    ├── LosslessError (ValueError)       a value that JSON text cannot carry and give back: .where .what
+    ├── SessionLogError                  chapter 4
+    │   ├── LosslessError (ValueError)   a value that JSON text cannot carry and give back .where .what
+    │   ├── EventError                   an event or header whose fields or shape are wrong: .where
+    │   ├── SurfaceError                 an event that the surface cannot take: .seq
+    │   ├── PairingError                 a result on the surface without an open call: .seq
+    │   ├── ReentrantAppendError         an observer appends while it is told of an append
+    │   ├── ProjectionError              a projection unit that cannot be registered or applied
+    │   └── StoredLogError               a log as it lies on a disk: .path .line
+    │       ├── LogCorruptError          damage: something that was committed cannot be read
+    │       ├── LogFormatError           not damage: written in another version of the format: .version
+    │       ├── UnknownEventError        not damage: an event type that may change how the rest is read: .type .seq
+    │       ├── StoreBusyError           another writer holds the log: .pid
+    │       └── StaleCursorError         the stored log went on without this writer: .expected .stored
     └── MiniagentError                   chapter 34
         ├── SessionFileError             a line of a session file: .path .line
         │   ├── SessionJsonError         the line is not JSON
@@ -33,12 +45,95 @@ def _again(kind: type[LabError], args: tuple[Any, ...], attributes: dict[str, An
     return error
 
 
-class LosslessError(LabError, ValueError):
+class SessionLogError(LabError):
+    """The base of the refusals of chapter 4's session log."""
+
+
+class LosslessError(SessionLogError, ValueError):
     """A value at *where* (a path such as ``$.toolCalls[0].input``) that would not come back from JSON as it went in."""
 
     def __init__(self, where: str, what: str) -> None:
         super().__init__(f"{where}: {what}")
         self.where, self.what = where, what
+
+
+class EventError(SessionLogError):
+    """A field of an event, a header or a message, at *where*, is not what the format allows."""
+
+    def __init__(self, where: str, what: str) -> None:
+        super().__init__(f"{where}: {what}")
+        self.where, self.what = where, what
+
+
+class SurfaceError(SessionLogError):
+    """The event that would be *seq* cannot go on the surface as it asks to. Nothing was changed."""
+
+    def __init__(self, seq: int, what: str) -> None:
+        super().__init__(f"event {seq}: {what}. Nothing was changed.")
+        self.seq, self.what = seq, what
+
+
+class PairingError(SessionLogError):
+    """The result at *seq* has no open call before it on the surface."""
+
+    def __init__(self, seq: int) -> None:
+        super().__init__(f"event {seq}: a tool result stands on the surface where no call is open")
+        self.seq = seq
+
+
+class ReentrantAppendError(SessionLogError):
+    """An observer may look at a session, not write to it."""
+
+
+class ProjectionError(SessionLogError):
+    """A projection unit cannot do what it was asked for."""
+
+
+class StoredLogError(SessionLogError):
+    """A stored log cannot be taken as it is; *line* counts from 1, the header's line included."""
+
+    def __init__(self, sentence: str, path: Path | None = None, line: int | None = None) -> None:
+        where = ":".join(str(part) for part in (path, line) if part is not None)
+        super().__init__(f"{where}: {sentence}" if where else sentence)
+        self.path, self.line = path, line
+
+
+class LogCorruptError(StoredLogError):
+    """Something that was committed cannot be read. It is damage, not a torn last write, so nothing is cut."""
+
+
+class LogFormatError(StoredLogError):
+    """The log is whole, but written in version *version* of the format."""
+
+    def __init__(self, sentence: str, version: object, path: Path | None = None) -> None:
+        super().__init__(sentence, path, 1)
+        self.version = version
+
+
+class UnknownEventError(StoredLogError):
+    """Event *seq* has a type that nobody registered, and it may change how the rest is read."""
+
+    def __init__(self, sentence: str, kind: str, seq: int, path: Path | None = None) -> None:
+        super().__init__(sentence, path)
+        self.type, self.seq = kind, seq
+
+
+class StoreBusyError(StoredLogError):
+    """Another writer holds the log."""
+
+    def __init__(self, sentence: str, path: Path | None = None, pid: int | None = None) -> None:
+        super().__init__(sentence, path)
+        self.pid = pid
+
+
+class StaleCursorError(StoredLogError):
+    """The append begins at *expected*, the stored log ends before *stored*."""
+
+    def __init__(self, expected: int, stored: int, path: Path | None = None) -> None:
+        super().__init__(
+            f"this append begins at seq {expected}, but the stored log goes on at seq {stored}: it went on without you. "
+            "Nothing was written; load the session again.", path)
+        self.expected, self.stored = expected, stored
 
 
 class MiniagentError(LabError):

@@ -5,7 +5,7 @@ a lone surrogate as an escape. The length is counted in UTF-16 code units, as a 
 """
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from json.encoder import encode_basestring
 from typing import Any
@@ -15,6 +15,8 @@ from labsupport.frozen import FrozenDict, FrozenList
 
 MAX_SAFE_INTEGER = 2**53 - 1
 """The largest integer up to which every integer is a JavaScript number of its own."""
+
+Spell = Callable[[float], str]
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SPLIT_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
@@ -80,7 +82,8 @@ def js_number(value: float) -> str:
     return f"-{text}" if value < 0 else text
 
 
-def js_json(value: object, *, exact: bool = False, fields: frozenset[str] = frozenset()) -> str:
+def js_json(value: object, *, exact: bool = False, fields: frozenset[str] = frozenset(), spell: Spell | None = None,
+            largest: int | None = None) -> str:
     """The text of JavaScript's `JSON.stringify(value)` for null, booleans, numbers, strings, lists and string-keyed dicts.
 
     >>> js_json({"预算": [1.0, None, "a\\n"]})
@@ -100,8 +103,10 @@ def js_json(value: object, *, exact: bool = False, fields: frozenset[str] = froz
     Traceback (most recent call last):
     labsupport.errors.LosslessError: $[key 1][1]: a tuple is no JSON value
 
-    Depth is bounded by memory, not by the call stack.
+    Depth is bounded by memory, not by the call stack. *spell* writes a float another way than JavaScript does, or raises
+    ValueError with the reason; *largest* bounds integers as *exact* does.
     """
+    largest = MAX_SAFE_INTEGER if exact else largest
     out: list[str] = []
     path: list[_Open] = []
 
@@ -117,11 +122,11 @@ def js_json(value: object, *, exact: bool = False, fields: frozenset[str] = froz
         if kind is str:
             return _string(item, exact)  # type: ignore[arg-type]
         if kind is int:
-            if exact and abs(item) > MAX_SAFE_INTEGER:  # type: ignore[arg-type]
+            if largest is not None and abs(item) > largest:  # type: ignore[arg-type]
                 raise ValueError("an integer outside ±(2^53-1) would be rounded by JavaScript; write it as a string")
             return _digits(item)  # type: ignore[arg-type]
         if kind is float:
-            text = _finite(item)  # type: ignore[arg-type]
+            text = (spell or _finite)(item)  # type: ignore[arg-type]
             if exact and text.lstrip("-").isdigit() and int(text) != item:
                 raise ValueError("this float would be read back as another integer; write it as a string")
             return text

@@ -7,6 +7,10 @@ from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-define
 from typing import Any
 
 
+class NumberTooLargeError(ValueError):
+    """The text is JSON, but a number in it is beyond a double, so no reader has its value."""
+
+
 def read_json(data: bytes) -> Any:
     """The one JSON value in *data*, strictly: UTF-8 without a mark in front, no NaN, no number that overflows.
 
@@ -14,7 +18,7 @@ def read_json(data: bytes) -> Any:
     {'n': 12345678901234567890}
     >>> read_json(b"[1e999]")
     Traceback (most recent call last):
-    ValueError: a number is too large for a double
+    labsupport.strict_json.NumberTooLargeError: a number is too large for a double
 
     Escaped lone surrogates are kept; integers keep their digits; nesting is bounded by memory. ValueError says what is
     wrong and where, and never quotes the text.
@@ -28,7 +32,7 @@ def read_json(data: bytes) -> Any:
     except UnicodeDecodeError as error:
         reason = f"byte {error.start} is not UTF-8"
     except JSONDecodeError as error:  # it holds the whole text, so it is not passed on
-        reason = f"{error.msg[0].lower()}{error.msg[1:]}, column {error.pos + 1}"
+        reason = f"{error.msg[0].lower()}{error.msg[1:]}, column {error.pos + 1}".replace(" at, column", " at column")
     raise ValueError(reason)
 
 
@@ -39,7 +43,7 @@ def _no_constant(name: str) -> None:
 def _float(text: str) -> float:
     value = float(text)
     if math.isinf(value):
-        raise ValueError("a number is too large for a double")
+        raise NumberTooLargeError("a number is too large for a double")
     return value
 
 

@@ -80,7 +80,8 @@ class _Watched:
 
     def stream(self, messages: Any, tools: Mapping[str, Tool]) -> Any:
         self._number += 1
-        print(f"request {self._number}: {len(messages)} messages, {estimate_context_chars(messages)} characters")
+        count = f"{len(messages)} message{'' if len(messages) == 1 else 's'}"
+        print(f"request {self._number}: {count}, {estimate_context_chars(messages)} characters")
         return self._model.stream(messages, tools)
 
 

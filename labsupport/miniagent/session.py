@@ -134,7 +134,7 @@ def _quick_line(line: bytes) -> Message | None:
         message = _decode(line)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):  # also at extra keys, lone surrogates, depth
         return None
-    if type(message) is AssistantMessage and not message.tool_calls and b'"toolCalls"' not in line:
+    if type(message) is AssistantMessage and not message.tool_calls and b'"toolCalls":' not in line:
         return None  # here the decoder is laxer: it fills in the default
     return message
 
