@@ -11,6 +11,7 @@
     │   └── StoredLogError               a log as it lies on a disk: .path .line
     │       ├── LogCorruptError          damage: something that was committed cannot be read
     │       ├── LogFormatError           not damage: written in another version of the format: .version
+    │       ├── TornLogError             not damage: the last write did not finish, and nobody has repaired it yet
     │       ├── UnknownEventError        not damage: an event type that may change how the rest is read: .type .seq
     │       ├── StoreBusyError           another writer holds the log: .pid
     │       └── StaleCursorError         the stored log went on without this writer: .expected .stored
@@ -100,6 +101,10 @@ class StoredLogError(SessionLogError):
 
 class LogCorruptError(StoredLogError):
     """Something that was committed cannot be read. It is damage, not a torn last write, so nothing is cut."""
+
+
+class TornLogError(StoredLogError):
+    """The log ends in a write that did not finish; `load` repairs it, and until then nothing is added."""
 
 
 class LogFormatError(StoredLogError):

@@ -40,15 +40,6 @@ def estimate_context_chars(messages: Sequence[Message]) -> int:
     return sum(ContextBudget(messages).costs)
 
 
-def _no_cost(index: int, error: Exception | None) -> ContextSerializationError:
-    """Taking the length of a message fails in two ways: the encoder raises, or it has nothing to say."""
-    if error is None:
-        return ContextSerializationError(index, "the encoder had nothing to say")
-    if isinstance(error, LosslessError):
-        return ContextSerializationError(index, str(error))
-    return ContextSerializationError(index, f"the encoder raised {type(error).__name__}")  # its words may quote the message
-
-
 @dataclass(frozen=True)
 class Fit:
     """What a budget keeps: the messages from *start* on, and before them the message *pinned* where there is one."""
@@ -120,12 +111,15 @@ class ContextBudget:
         """The cost of the message at *index*, taken once."""
         value = self._costs[index]
         if value < 0:
+            reason = "the encoder had nothing to say"
             try:
                 value = self._cost(self.messages[index])
+            except LosslessError as error:
+                reason = str(error)
             except Exception as error:  # noqa: BLE001 - the encoder may be anybody's
-                raise _no_cost(index, error) from None
-            if type(value) is not int:
-                raise _no_cost(index, None)
+                reason = f"the encoder raised {type(error).__name__}"
+            if type(value) is not int or value < 0:  # raised here, for what an encoder says may quote the message
+                raise ContextSerializationError(index, reason)
             self._costs[index] = value
         return value
 

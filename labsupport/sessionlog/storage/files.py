@@ -1,0 +1,109 @@
+"""Files that are made whole or not at all, writes that are undone when they fail, and the lock of a log's one writer."""
+import os
+from contextlib import suppress
+from pathlib import Path
+
+import portalocker
+
+from labsupport.errors import StoreBusyError, StoredLogError
+
+
+def open_plain(path: Path, flags: int) -> int:
+    """Open *path* with *flags*, but never through a link: StoredLogError."""
+    if path.is_symlink():
+        raise StoredLogError("this is a link; a log is a file of its own. Nothing was read or written.", path)
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0), 0o666)
+
+
+def make_whole(path: Path, data: bytes) -> None:
+    """Make the file *path* with *data*, durable on return; FileExistsError when it is there. A crash leaves no half of it."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}.draft")
+    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o666)
+    try:
+        try:
+            write_all(fd, data)
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+        if hasattr(os, "link"):
+            os.link(draft, path)  # fails where the name is taken, which rename does not
+        else:
+            os.rename(draft, path)
+    finally:
+        with suppress(FileNotFoundError):
+            draft.unlink()
+    fsync_folder(path.parent)
+
+
+def append_durably(path: Path, data: bytes, size: int) -> None:
+    """Add *data* to the file *path*, which is *size* bytes long; durable on return. When it fails the file is cut back."""
+    fd = open_plain(path, os.O_WRONLY | os.O_APPEND)
+    try:
+        try:
+            write_all(fd, data)
+            os.fsync(fd)
+        except BaseException:
+            with suppress(OSError):
+                os.ftruncate(fd, size)
+                os.fsync(fd)
+            raise
+    finally:
+        os.close(fd)
+
+
+def cut(path: Path, size: int) -> None:
+    """Cut the file *path* to *size* bytes, durable on return."""
+    fd = open_plain(path, os.O_WRONLY)
+    try:
+        os.ftruncate(fd, size)
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """Write all of *data*, in one call where the system takes it."""
+    done = os.write(fd, data)
+    while done < len(data):
+        done += os.write(fd, data[done:])
+
+
+def fsync_folder(folder: Path) -> None:
+    """Make the names in *folder* durable, where the system lets a folder be opened (Windows does not)."""
+    if os.name == "posix":
+        fd = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+
+class WriterLock:
+    """The lock of the one writer of the log *path*, held until `release` or the end of the process, whichever comes first.
+
+    The system holds it, so it never goes stale. The pid in the lock's file is for the message alone.
+    """
+
+    def __init__(self, path: Path) -> None:
+        lock = path.with_name(f"{path.name}.lock")
+        self._fd = open_plain(lock, os.O_RDWR | os.O_CREAT)
+        try:
+            portalocker.lock(self._fd, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
+        except portalocker.LockException:
+            pid = _pid(os.read(self._fd, 32))
+            os.close(self._fd)
+            who = f"process {pid}" if pid else "another process"
+            raise StoreBusyError(f"{who} is writing this log. Nothing was changed; close it there, or inspect the log here.",
+                                 path, pid) from None
+        os.ftruncate(self._fd, 0)
+        os.write(self._fd, str(os.getpid()).encode())
+
+    def release(self) -> None:
+        """Let another writer in; a second call does nothing."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+
+def _pid(text: bytes) -> int | None:
+    return int(text) if text.isdigit() else None
