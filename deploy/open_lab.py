@@ -1,0 +1,120 @@
+"""Open the workbook in JupyterLab: what `python3 lab.py` hands over to."""
+import argparse
+import contextlib
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+import webbrowser
+from collections.abc import Iterator
+from pathlib import Path
+
+import lab
+
+DEPLOY = lab.ROOT / "deploy"
+STATE = lab.ROOT / ".lab"  # what JupyterLab remembers here, apart from the learner's other Jupyters
+WORDS = {
+    "starting": ("Starting JupyterLab …", "正在启动 JupyterLab ……"),
+    "address": ("The workbook is open at\n\n    {0}\n\nStart page: {1}. Ctrl-C here stops it.",
+                "练习册已经打开，地址是\n\n    {0}\n\n起始页：{1}。在这里按 Ctrl-C 停止。"),
+    "taken": ("Port {0} is taken. Name another, or leave --port out.", "端口 {0} 已被占用。请换一个，或者不写 --port。"),
+    "died": ("JupyterLab stopped before it was ready; what it said stands above.",
+             "JupyterLab 还没准备好就退出了，原因见上面的输出。"),
+    "stopped": ("Stopped. What you saved is kept.", "已停止。保存过的内容都还在。"),
+}
+
+
+def free_port(port: int | None = None) -> int | None:
+    """*port* if it is free, or None; any free one for 0. Without *port*, the first that is free from 8888 on."""
+    for number in (*range(8888, 8908), 0) if port is None else (port,):
+        with socket.socket() as probe, contextlib.suppress(OSError, OverflowError):
+            if os.name != "nt":  # as the server does: a port that was just left is free
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(("127.0.0.1", number))
+            return probe.getsockname()[1]
+    return None
+
+
+def server(root: Path, port: int, settings: Path) -> list[str]:
+    """The arguments after `python` that serve the folder *root*: on loopback only, with the interface's *settings*."""
+    as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    return ["-m", "jupyterlab", "--no-browser", "-y", "--log-level=WARN", f"--config={DEPLOY / 'jupyter_server_config.py'}",
+            "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}", "--ServerApp.port_retries=0",
+            f"--ServerApp.root_dir={root}", f"--LabApp.app_settings_dir={settings}", *as_root]
+
+
+def variables(state: Path, token: str) -> dict[str, str]:
+    """The server's environment: its *token*, which no process list shows then, and a place of its own for its *state*."""
+    folders = {"JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data", "JUPYTER_RUNTIME_DIR": "runtime",
+               "JUPYTERLAB_SETTINGS_DIR": "settings", "JUPYTERLAB_WORKSPACES_DIR": "workspaces", "IPYTHONDIR": "ipython"}
+    return dict(os.environ, JUPYTER_TOKEN=token) | {name: str(state / folder) for name, folder in folders.items()}
+
+
+def answers(address: str) -> bool:
+    """Whether a server answers at *address*. A proxy that the learner uses is not asked: this is loopback."""
+    try:
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(f"{address}/api", timeout=2):
+            return True
+    except OSError:
+        return False
+
+
+@contextlib.contextmanager
+def running(root: Path, state: Path, port: int, token: str, settings: Path) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """Trust the notebooks in *root* and run JupyterLab; give its process and address when it answers, and stop it after."""
+    env, address = variables(state, token), f"http://127.0.0.1:{port}"
+    notebooks = sorted(str(path) for path in root.glob("notebooks/*/*.ipynb"))
+    subprocess.run([sys.executable, "-m", "nbformat.sign", "--log-level=ERROR", *notebooks], env=env,
+                   stdout=subprocess.DEVNULL, check=False)
+    process = subprocess.Popen([sys.executable, *server(root, port, settings)], env=env, cwd=root, stdin=subprocess.DEVNULL)
+    try:
+        while process.poll() is None and not answers(address):
+            time.sleep(0.2)
+        if process.poll() is not None:
+            raise ChildProcessError(process.returncode)
+        yield process, address
+    finally:
+        if os.name != "nt":  # there Ctrl-C has reached the server too, and terminate() would leave its kernels
+            process.terminate()
+        try:
+            process.wait(15)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def has_display() -> bool:
+    """Whether a browser can open a window here; a text browser in the terminal would be no help."""
+    return os.name == "nt" or sys.platform == "darwin" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--lang", choices=("zh", "en"), required=True)
+    parser.add_argument("--no-browser", action="store_true")
+    parser.add_argument("--port", type=int)
+    args = parser.parse_args()
+    port, token, page = free_port(args.port), secrets.token_hex(24), f"notebooks/{args.lang}/00_start_here.ipynb"
+    if port is None:
+        sys.exit(lab.words(WORDS, "taken", args.lang, args.port))
+    print(lab.words(WORDS, "starting", args.lang), flush=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # so that the server is stopped too
+    try:
+        with running(lab.ROOT, STATE, port, token, DEPLOY / "jupyterlab" / args.lang) as (process, address):
+            url = f"{address}/lab/tree/{page}?token={token}"
+            print(lab.words(WORDS, "address", args.lang, url, page), flush=True)
+            if has_display() and not args.no_browser:
+                webbrowser.open(url)
+            process.wait()
+    except ChildProcessError:
+        sys.exit(lab.words(WORDS, "died", args.lang))
+    except KeyboardInterrupt:
+        print("\n" + lab.words(WORDS, "stopped", args.lang), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The checks of the workbook: `python3 lab.py test`."""

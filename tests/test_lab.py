@@ -1,0 +1,340 @@
+"""`lab.py` and what it hands over to: any Python reads it, the language, a whole environment, a closed server."""
+import ast
+import io
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from importlib import metadata
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+
+import lab
+from deploy import open_lab
+from tests import __main__ as stages
+
+SOURCE = (lab.ROOT / "lab.py").read_text("utf-8")
+
+
+# A bare and an old Python
+
+def test_it_imports_the_standard_library_only():
+    nodes = list(ast.walk(ast.parse(SOURCE)))
+    names = [name.name for node in nodes if isinstance(node, ast.Import) for name in node.names]
+    names += [node.module for node in nodes if isinstance(node, ast.ImportFrom)]
+    assert {name.partition(".")[0] for name in names} <= sys.stdlib_module_names
+
+
+def test_it_runs_on_a_bare_interpreter():
+    command = [sys.executable, "-I", "-S", lab.ROOT / "lab.py", "--help"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "--no-browser" in said
+    assert all(verb in said for verb in lab.VERBS)
+
+
+def test_an_old_python_can_parse_it():
+    ast.parse(SOURCE, feature_version=(3, 7))  # the oldest that ast knows to tell apart
+
+
+@pytest.mark.parametrize(("locale", "words"), [("en_US.UTF-8", "needs 3.11 or newer"), ("zh_CN.UTF-8", "需要 3.11 或更新")])
+def test_an_old_python_gets_a_sentence_and_nothing_is_made(monkeypatch, tmp_path, locale, words):
+    monkeypatch.setattr(lab, "VENV", tmp_path / ".venv")
+    monkeypatch.setattr(sys, "version_info", (3, 8, 18))
+    monkeypatch.setenv("LC_ALL", locale)
+    with pytest.raises(SystemExit, match=rf"3\.8.*{words}"):
+        lab.main(["test"])
+    assert not (tmp_path / ".venv").exists()
+
+
+def test_a_python_without_ensurepip_gets_the_next_step(monkeypatch, tmp_path):
+    monkeypatch.setattr(lab.importlib.util, "find_spec", lambda name: None if name == "ensurepip" else name)
+    with pytest.raises(SystemExit, match=r"lacks ensurepip.*apt install python3-venv"):
+        lab.set_up(lab.ROOT, tmp_path / ".venv", "", "en")
+    assert not (tmp_path / ".venv").exists()
+
+
+# Verbs and language
+
+def test_every_verb_names_something_that_is_there():
+    for what, extra, _ in lab.VERBS.values():
+        place = what[-1].replace(".", "/") if what[0] == "-m" else what[0].removesuffix(".py")
+        assert any((lab.ROOT / name).is_file() for name in (f"{place}.py", f"{place}/__main__.py")), what
+        assert extra in ("", "test")
+
+
+def test_an_unknown_verb_is_told_the_verbs():
+    with pytest.raises(SystemExit, match=r"'tset'.*open, test, bench, notebooks"):
+        lab.main(["tset"])
+
+
+@pytest.mark.parametrize(("argv", "verb", "arguments"), [
+    pytest.param([], "open", ["--lang", "zh"], id="nothing opens the workbook in the system's language"),
+    pytest.param(["--lang", "en", "--port", "9"], "open", ["--lang", "en", "--lang", "en", "--port", "9"], id="--lang wins"),
+    pytest.param(["test", "-k", "law"], "test", ["-k", "law"], id="a verb's arguments are its own"),
+    pytest.param(["notebooks", "--check"], "notebooks", ["--check"], id="options too"),
+])
+def test_main_sets_up_then_hands_over(monkeypatch, argv, verb, arguments):
+    done = []
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    monkeypatch.setattr(lab, "set_up", lambda root, venv, extra, lang: done.append(extra))
+    monkeypatch.setattr(lab, "hand_over", lambda *handed: done.append(handed))
+    lab.main(argv)
+    assert done == [lab.VERBS[verb][1], (verb, arguments)]
+
+
+@pytest.mark.parametrize(("environ", "desktop", "language"), [
+    ({"LANG": "zh_CN.UTF-8"}, "", "zh"),
+    ({"LANG": "zh_TW"}, "", "zh"),
+    ({"LANG": "en_US.UTF-8"}, "", "en"),
+    ({"LANG": "de_DE.UTF-8"}, "", "en"),
+    ({"LC_ALL": "zh_CN.UTF-8", "LANG": "en_US.UTF-8"}, "", "zh"),
+    ({"LC_ALL": "", "LC_MESSAGES": "zh_CN.UTF-8", "LANG": "en_US.UTF-8"}, "", "zh"),
+    ({"LANG": "en_US.UTF-8", "LANGUAGE": "zh_CN:en"}, "", "zh"),
+    ({"LANG": "zh_CN.UTF-8", "LANGUAGE": "en"}, "", "en"),
+    ({"LANG": "C.UTF-8", "LANGUAGE": "zh_CN"}, "", "en"),
+    ({"LC_CTYPE": "zh_CN.UTF-8"}, "", "en"),
+    ({}, "zh_CN", "zh"),
+    ({}, "zh-Hans-CN", "zh"),
+    ({}, "en_GB", "en"),
+    ({"LANG": "en_US.UTF-8"}, "zh_CN", "en"),
+    ({}, "", "en"),
+])
+def test_the_language_is_read_as_gettext_reads_it(environ, desktop, language):
+    assert lab.language_of(environ, desktop) == language
+
+
+# The environment
+
+@pytest.fixture
+def made(tmp_path):
+    """A project in a folder, and its environment with a stamp that says it is finished."""
+    for name in ("requirements.txt", "constraints.txt", "pyproject.toml"):
+        (tmp_path / name).write_text(f"# {name}\n", "utf-8")
+    python = lab.python_of(tmp_path / ".venv")
+    python.parent.mkdir(parents=True)
+    python.symlink_to(sys.executable)
+
+    def stamp(**changes):
+        facts = lab.wanted(tmp_path, tmp_path / ".venv") | {"extras": [], "unfinished": False} | changes
+        (tmp_path / ".venv" / "lab.json").write_text(json.dumps(facts), "utf-8")
+
+    stamp()
+    return SimpleNamespace(root=tmp_path, venv=tmp_path / ".venv", stamp=stamp,
+                           state=lambda extra="": lab.state_of(tmp_path, tmp_path / ".venv", extra))
+
+
+def test_a_finished_environment_is_ready_without_starting_anything(made, monkeypatch):
+    monkeypatch.setattr(lab.subprocess, "run", lambda *_, **__: pytest.fail("a process was started"))
+    assert made.state() == "ready"
+    lab.set_up(made.root, made.venv, "", "en")
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "constraints.txt", "pyproject.toml"])
+def test_other_requirements_are_installed(made, name):
+    (made.root / name).write_text("# another\n", "utf-8")
+    assert made.state() == "install"
+
+
+def test_the_test_extra_is_installed_once(made):
+    assert made.state("test") == "install"
+    made.stamp(extras=["test"])
+    assert (made.state("test"), made.state()) == ("ready", "ready")
+
+
+@pytest.mark.parametrize("changes", [
+    pytest.param({"unfinished": True}, id="killed during the set-up"),
+    pytest.param({"place": "/home/demo/elsewhere/.venv"}, id="the folder was moved or copied"),
+    pytest.param({"python": [3, 10]}, id="another Python"),
+])
+def test_a_broken_environment_is_made_again(made, changes):
+    made.stamp(**changes)
+    assert made.state() == "again"
+
+
+@pytest.mark.parametrize("text", ["", "{", "{}"])
+def test_a_torn_stamp_is_made_again(made, text):
+    (made.venv / "lab.json").write_text(text, "utf-8")
+    assert made.state() == "again"
+
+
+def test_a_dangling_interpreter_is_made_again(made):
+    lab.python_of(made.venv).unlink()
+    lab.python_of(made.venv).symlink_to(made.root / "gone")
+    assert made.state() == "again"
+
+
+def test_no_environment_is_made(made):
+    assert lab.state_of(made.root, made.root / "none", "") == "make"
+
+
+@pytest.mark.parametrize(("place", "state"), [("here", "install"), ("elsewhere", "again")])
+def test_one_made_by_hand_is_taken_over_unless_it_was_moved(made, place, state):
+    (made.venv / "lab.json").unlink()
+    (made.venv / "pyvenv.cfg").write_text(f"command = python3 -m venv {made.venv if place == 'here' else place}\n", "utf-8")
+    assert made.state() == state
+
+
+@pytest.fixture
+def failing(monkeypatch):
+    """The commands of a set-up, each of which fails at once."""
+    calls = []
+
+    def fail(command, **_):
+        calls.append(command)
+        raise subprocess.CalledProcessError(1, command[:4])
+
+    monkeypatch.setattr(lab.subprocess, "check_call", fail)
+    return calls
+
+
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_an_install_that_fails_says_so_and_keeps_what_was_there(made, failing, capsys, by_hand):
+    (made.root / "requirements.txt").write_text("# more\n", "utf-8")
+    if by_hand:
+        (made.venv / "lab.json").unlink()
+        (made.venv / "pyvenv.cfg").write_text(str(made.venv), "utf-8")
+    with pytest.raises(SystemExit, match="Is the network there"):
+        lab.set_up(made.root, made.venv, "test", "en")
+    assert "2 of 2" in capsys.readouterr().out
+    assert failing[0][-3:] == ["constraints.txt", "-e", ".[test]"]
+    assert made.state("test") == "install"
+
+
+def test_an_install_that_is_killed_is_made_again(made, monkeypatch):
+    (made.root / "requirements.txt").write_text("# more\n", "utf-8")
+    monkeypatch.setattr(lab.subprocess, "check_call", lambda *_, **__: sys.exit(9))
+    with pytest.raises(SystemExit):
+        lab.set_up(made.root, made.venv, "", "en")
+    assert made.state() == "again"
+
+
+def test_making_it_again_removes_the_old_and_a_failure_is_redone(made, failing, capsys):
+    made.stamp(place="/home/demo/elsewhere/.venv")
+    (made.venv / "old").write_text("", "utf-8")
+    with pytest.raises(SystemExit, match="starts the set-up afresh"):
+        lab.set_up(made.root, made.venv, "", "en")
+    assert "was moved here" in capsys.readouterr().out
+    assert failing[0][1:] == ["-m", "venv", str(made.venv)]
+    assert sorted(path.name for path in made.venv.iterdir()) == ["lab.json"]
+    assert made.state() == "again"
+
+
+def test_a_child_gets_this_environment_first_and_nothing_of_another(monkeypatch, tmp_path):
+    monkeypatch.setenv("PYTHONPATH", "/home/demo/lib")
+    env = lab.environment(tmp_path)
+    assert env["PATH"].split(os.pathsep)[0] == str(lab.python_of(tmp_path).parent)
+    assert "PYTHONPATH" not in env
+
+
+# The pins
+
+LINES = (lab.ROOT / "constraints.txt").read_text("utf-8").splitlines()
+PINS = dict(line.split("==") for line in LINES if not line.startswith("#"))
+
+
+def needed(requirements, extra=""):
+    """The packages, each with "" and with its extras, of those *requirements* that this Python on this system needs."""
+    parsed = [Requirement(text) for text in requirements or ()]
+    wanted = [one for one in parsed if not one.marker or one.marker.evaluate({"extra": extra})]
+    return {(canonicalize_name(one.name), part) for one in wanted for part in ("", *one.extras)}
+
+
+def test_every_package_that_is_asked_for_has_a_pin_and_so_have_its_own():
+    lines = (lab.ROOT / "requirements.txt").read_text("utf-8").splitlines()
+    asked = needed(line for line in lines if not line.startswith(("#", "-")))
+    project = tomllib.loads((lab.ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert needed(project["dependencies"]) <= asked
+    waiting, seen = asked | needed(project["optional-dependencies"]["test"]), set()
+    while waiting:
+        name, extra = waiting.pop()
+        seen.add((name, extra))
+        waiting |= needed(metadata.requires(name), extra) - seen
+    assert sorted({name for name, _ in seen} - PINS.keys()) == []
+
+
+def test_every_pin_allows_the_oldest_python():
+    refused = []
+    for distribution in metadata.distributions():
+        if canonicalize_name(distribution.name) in PINS and (python := distribution.metadata["Requires-Python"]):
+            refused += [f"{distribution.name} needs {python}"] if not SpecifierSet(python).contains("3.11.0") else []
+    assert refused == []
+
+
+# The server
+
+def test_the_server_is_on_loopback_with_a_token_that_no_process_list_shows():
+    command = open_lab.server(Path("root"), 9000, Path("settings"))
+    env = open_lab.variables(Path("state"), "a-secret")
+    assert "--ServerApp.ip=127.0.0.1" in command
+    assert "--ServerApp.port=9000" in command
+    assert not any("a-secret" in part or "0.0.0.0" in part for part in command)
+    assert env["JUPYTER_TOKEN"] == "a-secret"
+    assert Path(env["JUPYTER_CONFIG_DIR"]) == Path("state/config")
+    assert Path(env["JUPYTER_DATA_DIR"]) == Path("state/data")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="Windows has no root")
+@pytest.mark.parametrize(("user", "allowed"), [(0, True), (1000, False)])
+def test_root_is_allowed_only_as_root(monkeypatch, user, allowed):
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    assert ("--allow-root" in open_lab.server(Path("root"), 1, Path("settings"))) is allowed
+
+
+def test_a_taken_port_is_not_given():
+    with open_lab.socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        number = taken.getsockname()[1]
+        assert open_lab.free_port(number) is None
+    assert open_lab.free_port(number) == number
+    assert open_lab.free_port(0)
+
+
+@pytest.mark.parametrize("lang", ["zh", "en"])
+def test_the_interface_has_the_language_and_asks_nobody_for_news(lang):
+    settings = json.loads((open_lab.DEPLOY / "jupyterlab" / lang / "overrides.json").read_text("utf-8"))
+    assert settings["@jupyterlab/translation-extension:plugin"]["locale"] == {"zh": "zh_CN", "en": "en"}[lang]
+    assert settings["@jupyterlab/apputils-extension:notification"] == {"fetchNews": "false", "checkForUpdates": False}
+
+
+VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+@pytest.mark.parametrize(("data", "kept"), [
+    pytest.param({VIEW: {}, "text/html": "", "text/plain": ""}, {"text/html", "text/plain"}, id="a table is there"),
+    pytest.param({VIEW: {}, "image/svg+xml": "", "text/plain": ""}, {"image/svg+xml", "text/plain"}, id="a drawing is there"),
+    pytest.param({VIEW: {}, "text/plain": ""}, {VIEW, "text/plain"}, id="a widget alone stays"),
+])
+def test_a_save_drops_a_widget_only_where_its_picture_is(data, kept):
+    config = SimpleNamespace(ContentsManager=SimpleNamespace(), LabApp=SimpleNamespace())
+    exec((open_lab.DEPLOY / "jupyter_server_config.py").read_text("utf-8"), {"get_config": lambda: config})
+    cells = [{"cell_type": "markdown"}, {"outputs": [{"output_type": "stream", "text": ""}, {"data": data}]}]
+    config.ContentsManager.pre_save_hook(model={"type": "notebook", "content": {"cells": cells}}, path="a.ipynb")
+    assert set(data) == kept
+
+
+@pytest.mark.parametrize("model", [{"type": "file", "content": "text"}, {"type": "notebook", "content": None}])
+def test_a_save_of_anything_else_is_let_through(model):
+    config = SimpleNamespace(ContentsManager=SimpleNamespace(), LabApp=SimpleNamespace())
+    exec((open_lab.DEPLOY / "jupyter_server_config.py").read_text("utf-8"), {"get_config": lambda: config})
+    before = json.dumps(model)
+    config.ContentsManager.pre_save_hook(model=model, path="a")
+    assert json.dumps(model) == before
+
+
+# The stages of `lab.py test`
+
+def test_every_stage_runs_and_one_failure_fails_all(monkeypatch, capsys):
+    codes = {"a": 0, "b": 1, "c": 0}
+    monkeypatch.setattr(stages.subprocess, "run", lambda command, **_: SimpleNamespace(returncode=codes[command[-1]]))
+    assert stages.run({name: [name] for name in codes}) == 1
+    out = capsys.readouterr().out
+    assert [line.split()[1] for line in io.StringIO(out) if line.startswith("== ") and " s" in line] == ["a:", "b:", "c:"]
+    assert out.endswith("FAILED: b\n")
+    assert stages.run({"a": ["a"]}) == 0
