@@ -75,6 +75,34 @@ def freeze(value: object) -> object:
     return _rebuild(value, FrozenDict, FrozenList)
 
 
+def freeze_tree(value: Any) -> Any:
+    """As `freeze`, several times as fast, for what a JSON decoder just made: nothing in it is shared, and no cycle.
+
+    >>> type(freeze_tree({"rows": [1]})["rows"]).__name__
+    'FrozenList'
+    """
+    try:
+        return _freeze_tree(value)
+    except RecursionError:
+        return freeze(value)
+
+
+def _freeze_tree(value: Any) -> Any:
+    kind = type(value)
+    if kind is dict:
+        made = dict.__new__(FrozenDict)
+        dict.update(made, {key: item if type(item) in _ATOMS else _freeze_tree(item) for key, item in value.items()})
+        return made
+    if kind is list:
+        row = list.__new__(FrozenList)
+        list.extend(row, [item if type(item) in _ATOMS else _freeze_tree(item) for item in value])
+        return row
+    return value
+
+
+_ATOMS = frozenset({str, int, float, bool, type(None)})
+
+
 def thaw(value: object) -> Any:
     """A copy of *value* made of plain dicts and lists.
 

@@ -109,7 +109,8 @@ class SessionEvent(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=
             surface_op_from_json(value["surfaceOp"]) if "surfaceOp" in value else UNSET,
             sources_from_json(value["sourceEventSeqs"]) if "sourceEventSeqs" in value else UNSET,
             value.get("ignorable", UNSET))
-        check_event(event)
+        check_envelope(event)
+        check_shape(kind, event.read())
         return event
 
     def to_json(self) -> dict[str, Any]:
@@ -125,13 +126,6 @@ class SessionEvent(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=
 
     def __repr__(self) -> str:
         return f"SessionEvent({self.seq} {self.type!r}, {len(bytes(self.json_text))} bytes of data)"
-
-
-def check_event(event: SessionEvent) -> None:
-    """What the types of the fields do not say of *event*; EventError where it does not hold."""
-    check_envelope(event)
-    if event.type in SURFACE_TYPES or event.type == "request/header":
-        check_shape(event.type, event.read())
 
 
 def check_envelope(event: SessionEvent) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from labsupport.errors import LosslessError
-from labsupport.frozen import FrozenDict, FrozenList, freeze
+from labsupport.frozen import FrozenDict, FrozenList, freeze_tree
 from labsupport.lossless import MAX_SAFE_INTEGER, js_json
 from labsupport.strict_json import read_json
 
@@ -86,7 +86,7 @@ def read_data(text: bytes) -> Any:
 
 def frozen_data(text: bytes) -> Any:
     """The value of JSON *text*, deeply frozen."""
-    return freeze(read_data(text))
+    return freeze_tree(read_data(text))
 
 
 def same_json(left: object, right: object) -> bool:

@@ -9,10 +9,10 @@ from msgspec import UNSET, Raw
 
 from labsupport.errors import EventError, ReentrantAppendError
 from labsupport.frozen import freeze
-from labsupport.sessionlog.events import SessionEvent, check_event, sources_from_json, surface_op_from_json
+from labsupport.sessionlog.events import SessionEvent, sources_from_json, surface_op_from_json
 from labsupport.sessionlog.header import SessionHeader
 from labsupport.sessionlog.json_text import write_data
-from labsupport.sessionlog.shapes import canonical_header
+from labsupport.sessionlog.shapes import SHAPED_TYPES, canonical_header, check_stored_shape
 from labsupport.sessionlog.surface import Plan, Surface, derive_event_message
 from labsupport.sessionlog.views import View
 
@@ -72,7 +72,8 @@ class Session:
         """Put a seed event at its place."""
         if event.seq != len(self._events):
             raise EventError(f"seed[{len(self._events)}].seq", f"it is {event.seq}; a seed goes on from 0 without gaps")
-        check_event(event)
+        if event.type in SHAPED_TYPES:
+            check_stored_shape(event.type, event.json_text)
         self._commit(event, self.surface.plan(event, self._events.__getitem__))
 
     def _commit(self, event: SessionEvent, plan: Plan | None) -> None:

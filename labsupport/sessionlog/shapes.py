@@ -7,6 +7,9 @@ import msgspec
 from labsupport.errors import EventError
 from labsupport.sessionlog.json_text import read_data
 
+SHAPED_TYPES = frozenset({"user/message", "assistant/message", "tool/result", "request/header"})
+"""The types whose data has a shape that is checked; the data of all others is free."""
+
 Text = Annotated[str, msgspec.Meta(min_length=1)]
 
 

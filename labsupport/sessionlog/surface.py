@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import UNSET
 
 from labsupport.errors import EventError, PairingError, SurfaceError
-from labsupport.frozen import freeze
+from labsupport.frozen import freeze_tree
 from labsupport.sessionlog.events import SURFACE_TYPES, Replace, SessionEvent, check_envelope
 from labsupport.sessionlog.json_text import same_json
 from labsupport.sessionlog.views import View
@@ -159,7 +159,7 @@ def derive_event_message(event: SessionEvent) -> Any:
         return event.data
     if event.type == "assistant/message":
         message = event.read().get("message")
-        return freeze(message) if message["content"] else None
+        return freeze_tree(message) if message["content"] else None
     return event.data["message"] if event.type == "tool/result" else None
 
 

@@ -9,11 +9,11 @@ import msgspec
 from msgspec import UNSET
 
 from labsupport.errors import EventError, LogCorruptError, LogFormatError
-from labsupport.sessionlog.events import RETIRED_TYPES, SURFACE_TYPES, SessionEvent, check_envelope
+from labsupport.sessionlog.events import RETIRED_TYPES, SessionEvent, check_envelope
 from labsupport.sessionlog.header import LOG_VERSION, SessionHeader
 from labsupport.sessionlog.json_text import same_json
 from labsupport.sessionlog.session import no_garbage_collection
-from labsupport.sessionlog.shapes import check_stored_shape
+from labsupport.sessionlog.shapes import SHAPED_TYPES, check_stored_shape
 from labsupport.sessionlog.storage.chunk_rows import decode_record, is_chunk_row
 from labsupport.strict_json import NumberTooLargeError, read_json
 
@@ -188,7 +188,7 @@ def foreign_version(version: Any, path: Path | None) -> LogFormatError:
         "The log is whole: upgrade it with a version that knows both.", version, path)
 
 
-_LOOKED_INTO = SURFACE_TYPES | RETIRED_TYPES | {"request/header"}
+_LOOKED_INTO = SHAPED_TYPES | RETIRED_TYPES
 _decode = msgspec.json.Decoder(SessionEvent).decode
 
 # What the quick decoder lets through in data that it does not look into: bytes that are not UTF-8, and numbers beyond a
