@@ -86,8 +86,8 @@ def heading(title: str, note: str = "") -> str:
 
 
 def panels(*parts: str, widths: Sequence[int]) -> str:
-    """*parts* side by side, each as many pixels wide as *widths* say."""
-    grid = " ".join(f"{width:d}px" for width in widths)
+    """*parts* side by side, each as many pixels wide as *widths* say, or less on a narrow page."""
+    grid = " ".join(f"minmax(0,{width:d}px)" for width in widths)
     return "\n".join([f'<div class="xp-cols" style="grid-template-columns:{grid}">', *(f"<div>{part}</div>" for part in parts),
                       "</div>"])
 
@@ -136,7 +136,9 @@ def tr(*cells: str, classes: str = "", now: bool = False) -> str:
 
 def table(columns: Sequence[Column], rows: Iterable[str]) -> str:
     """A table of *rows* under the titles of its *columns*, one row a line so that a change of it is easy to read."""
-    cols = "".join(f'<col style="width:{column.width:d}px">' for column in columns)
+    widest = max(range(len(columns)), key=lambda place: columns[place].width)  # it takes what is left, so a page can be narrow
+    cols = "".join("<col>" if place == widest else f'<col style="width:{column.width:d}px">'
+                   for place, column in enumerate(columns))
     heads = "".join(_element("th", column.above or esc(column.title), column.classes, {"scope": "col"}) for column in columns)
     return "\n".join([f"<table><colgroup>{cols}</colgroup>", f"<thead><tr>{heads}</tr></thead>", "<tbody>", *rows,
                       "</tbody></table>"])

@@ -14,7 +14,6 @@ WORDS = {
     "a1_table_verdict": {"zh": "解析结果", "en": "parse answers"},
     "a1_table_why": {"zh": "理由", "en": "why"},
     "a1_table_file": {"zh": "文件", "en": "file"},
-    "a1_table_loads": {"zh": "load_session", "en": "load_session"},
     # the ways to break a line; each follows "Line 2 of 4, "
     "a1_line": {"zh": "行", "en": "line"},
     "a1_breakage": {"zh": "怎么弄坏", "en": "breakage"},
@@ -88,7 +87,6 @@ WORDS = {
     "a1_holds_record": {"zh": "JSON，不是消息", "en": "JSON, no message"},
     "a1_holds_text": {"zh": "不是 JSON", "en": "not JSON"},
     "a1_holds_empty": {"zh": "空行", "en": "empty line"},
-    "a1_not_asked": {"zh": "–", "en": "–"},
     "a1_state_given": {"zh": "第 {n} 条消息", "en": "message {n}"},
     "a1_state_empty": {"zh": "跳过", "en": "passed over"},
     "a1_state_stops": {"zh": "停在这里", "en": "stops here"},

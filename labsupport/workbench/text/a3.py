@@ -16,8 +16,8 @@ WORDS = {
     "a3_not_sent": {"zh": "不发送", "en": "not sent"},
     "a3_question_not_sent": {"zh": "问题，不发送", "en": "question, not sent"},
     "a3_later": {"zh": "还没有写", "en": "not written yet"},
-    "a3_key_not_sent": {"zh": "不发送：删除线加斜纹；文件里仍然有", "en": "not sent: struck and hatched, still in the file"},
-    "a3_key_now": {"zh": "蓝线：发出请求时文件写到这里", "en": "blue line: how far the file was written at this request"},
+    "a3_key_not_sent": {"zh": "不发送：删除线加斜纹；文件里仍然有", "en": "not sent: struck, hatched, still in the file"},
+    "a3_key_now": {"zh": "蓝线：发出请求时文件写到这里", "en": "blue line: the end of the file at this request"},
     "a3_key_later": {"zh": "○ 还没有写", "en": "○ not written yet"},
     "a3_key_unit": {"zh": "细线：一个单元从这里开始", "en": "thin line: a unit begins"},
     "a3_glue": {"zh": "", "en": " "},
@@ -40,12 +40,13 @@ WORDS = {
     },
     "a3_left": {
         "zh": "前 {n:,} 行不发送，但还在文件里。",
-        "en": "Lines 1 to {n:,} are not sent; they are still in the file.",
-        "one": "Line 1 is not sent; it is still in the file.",
+        "en": "Lines 1 to {n:,} stay in the file.",
+        "one": "Line 1 stays in the file.",
     },
-    "a3_question_gone": {
-        "zh": "正在回答的问题（第 {line:,} 行）也没有发送。",
-        "en": "The question that is being answered (line {line:,}) is not sent either.",
+    "a3_left_question": {
+        "zh": "前 {n:,} 行不发送，但还在文件里，**包括正在回答的问题**（第 {line:,} 行）。",
+        "en": "Lines 1 to {n:,} stay in the file, **even the question being answered** (line {line:,}).",
+        "one": "Line 1 stays in the file, and it is **the very question being answered**.",
     },
     "a3_no_run": {
         "zh": "你的命令行跑完了，却没有返回结果：要 return run_agent(…) 给出的值。",
