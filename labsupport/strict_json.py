@@ -41,7 +41,7 @@ def _no_constant(name: str) -> None:
 
 
 def _float(text: str) -> float:
-    value = float(text)
+    value = float(text) + 0.0  # -0.0 counts as 0
     if math.isinf(value):
         raise NumberTooLargeError("a number is too large for a double")
     return value

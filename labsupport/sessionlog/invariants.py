@@ -5,8 +5,8 @@ from typing import Any
 
 from labsupport.lossless import MAX_SAFE_INTEGER
 from labsupport.sessionlog.events import Replace, SessionEvent
-from labsupport.sessionlog.json_text import same_json
-from labsupport.sessionlog.recovery import NOT_STARTED
+from labsupport.sessionlog.json_text import field, same_json
+from labsupport.sessionlog.recovery import NOT_STARTED, answered_call, blocks
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class TurnGuard:
         self.step: Any = None
         self.turns = 0
         self.steps = 0
-        self.calls: set[Any] = set()
+        self.calls: set[str] = set()
 
     def see(self, event: SessionEvent) -> str:
         """Take *event*; what is wrong with it, or an empty string."""
@@ -50,7 +50,7 @@ class TurnGuard:
         return "" if look is None else look(self, event)
 
     def _turn_start(self, event: SessionEvent) -> str:
-        turn, expected, was_open = _get(event.read(), "turn"), self.turns + 1, self.turn
+        turn, expected, was_open = field(event.read(), "turn"), self.turns + 1, self.turn
         self.turn, self.step, self.steps = turn, None, 0
         self.turns = turn if type(turn) is int else expected
         if was_open is not None:
@@ -58,7 +58,7 @@ class TurnGuard:
         return "" if same_json(turn, expected) else f"it starts turn {_name(turn)}; the next one is {expected}"
 
     def _turn_end(self, event: SessionEvent) -> str:
-        turn, was_open, step = _get(event.read(), "turn"), self.turn, self.step
+        turn, was_open, step = field(event.read(), "turn"), self.turn, self.step
         self.turn = self.step = None
         if was_open is None or not same_json(turn, was_open):
             return f"it ends turn {_name(turn)}, but {_named('turn', was_open)} is open"
@@ -66,7 +66,7 @@ class TurnGuard:
 
     def _step_start(self, event: SessionEvent) -> str:
         data = event.read()
-        turn, step, was_open, expected = _get(data, "turn"), _get(data, "step"), self.step, self.steps + 1
+        turn, step, was_open, expected = field(data, "turn"), field(data, "step"), self.step, self.steps + 1
         self.step, self.steps = step, step if type(step) is int else expected
         if self.turn is None or not same_json(turn, self.turn):
             return f"it starts a step of turn {_name(turn)}, but {_named('turn', self.turn)} is open"
@@ -83,15 +83,16 @@ class TurnGuard:
     def _inside(self, event: SessionEvent) -> str:
         """The event names the turn and the step that are open."""
         data = event.read()
-        turn, step = _get(data, "turn"), _get(data, "step")
+        turn, step = field(data, "turn"), field(data, "step")
         if self.turn is not None and self.step is not None and same_json(turn, self.turn) and same_json(step, self.step):
             return ""
         return (f"it names turn {_name(turn)}, step {_name(step)}, but "
                 f"{_named('turn', self.turn)} and {_named('step', self.step)} is open")
 
     def _tool_call(self, event: SessionEvent) -> str:
-        wrong = self._inside(event)
-        self.calls.add(_get(event.read(), "callId"))
+        wrong, call_id = self._inside(event), field(event.read(), "callId")
+        if type(call_id) is str:
+            self.calls.add(call_id)
         return wrong
 
     def _tool_result(self, event: SessionEvent) -> str:
@@ -101,12 +102,12 @@ class TurnGuard:
         if wrong:
             return wrong
         data = event.read()
-        call_id = data["message"]["source"]["callId"]
+        call_id = answered_call(data)
         if call_id in self.calls:
             self.calls.discard(call_id)
             return ""
-        block, code = data["message"]["content"][0], _get(_get(data, "error"), "code")
-        never_ran = code == NOT_STARTED and block.get("isError") is True
+        never_ran = field(field(data, "error"), "code") == NOT_STARTED and any(
+            block.get("isError") is True for block in blocks(field(data, "message"))[:1])
         return "" if never_ran else "it answers a call that this step did not record, or that was answered"
 
     def _turn_open(self, event: SessionEvent) -> str:
@@ -121,9 +122,6 @@ _LOOKS = {
     "todo/write": TurnGuard._turn_open, "request/header": TurnGuard._turn_open, "request/context": TurnGuard._turn_open,
 }
 
-
-def _get(data: Any, key: str) -> Any:
-    return data.get(key) if isinstance(data, dict) else None
 
 
 def _name(value: Any) -> str:
@@ -182,7 +180,7 @@ class CompactionGuard:
         """Take *event*; what is wrong with it, or an empty string."""
         kind = event.type
         if kind in ("turn/start", "turn/end"):
-            self.turn = _get(event.read(), "turn") if kind == "turn/start" else None
+            self.turn = field(event.read(), "turn") if kind == "turn/start" else None
             return "it crosses a compaction that is open" if self.bracket is not None and not self.bracket.stale else ""
         if kind == "session/end-seed":
             self.bracket = None
@@ -194,15 +192,15 @@ class CompactionGuard:
         if kind == "compaction/end":
             return self._end(event)
         if kind == "user/message" and isinstance(event.surface_op, Replace):
-            source = _get(event.read(), "source")
-            if _get(source, "kind") == "plugin" and _get(source, "plugin") == "compact":
+            source = field(event.read(), "source")
+            if field(source, "kind") == "plugin" and field(source, "plugin") == "compact":
                 return self._matches(source, "checkpoint")
         return ""
 
     def _start(self, event: SessionEvent) -> str:
         data, was_open = event.read(), self.bracket
         stale = event.seq in self._stale
-        bracket = _Bracket(_get(data, "compactionId"), _get(data, "turn"), _get(data, "sourceCommandId"), stale)
+        bracket = _Bracket(field(data, "compactionId"), field(data, "turn"), field(data, "sourceCommandId"), stale)
         if not _is_id(bracket.id):
             return "a compaction has an id"
         if was_open is not None:
@@ -215,7 +213,7 @@ class CompactionGuard:
     def _matches(self, data: Any, what: str) -> str:
         if self.bracket is None:
             return f"a {what} without a compaction that is open"
-        if not _is_id(_get(data, "compactionId")) or _get(data, "compactionId") != self.bracket.id:
+        if not _is_id(field(data, "compactionId")) or field(data, "compactionId") != self.bracket.id:
             return f"this {what} names another compaction than the open one"
         return ""
 
@@ -228,11 +226,11 @@ class CompactionGuard:
         if bracket.summarised:
             return "a second summary in one compaction"
         bracket.summarised = True
-        shadowed, ends = _get(data, "shadowedSeqs"), _get(data, "shadowedRange")
-        if not isinstance(shadowed, list) or not shadowed or not same_json([_get(ends, "start"), _get(ends, "end")],
+        shadowed, ends = field(data, "shadowedSeqs"), field(data, "shadowedRange")
+        if not isinstance(shadowed, list) or not shadowed or not same_json([field(ends, "start"), field(ends, "end")],
                                                                           [shadowed[0], shadowed[-1]]):
             return "its shadowedRange is not the first and the last of its shadowedSeqs"
-        tokens = _get(data, "shadowedTokenCount")
+        tokens = field(data, "shadowedTokenCount")
         whole = type(tokens) is int or (type(tokens) is float and tokens.is_integer())
         if not whole or not 0 <= tokens <= MAX_SAFE_INTEGER:
             return "its shadowedTokenCount is not a number of tokens"
@@ -240,7 +238,7 @@ class CompactionGuard:
 
     def _same_command(self, data: Any) -> str:
         bracket = self.bracket
-        if bracket is not None and not same_json(_get(data, "sourceCommandId"), bracket.command):
+        if bracket is not None and not same_json(field(data, "sourceCommandId"), bracket.command):
             return "its sourceCommandId is not that of the start"
         return ""
 
@@ -249,8 +247,8 @@ class CompactionGuard:
         wrong, bracket = self._matches(data, "compaction/end"), self.bracket
         if wrong or bracket is None:
             return wrong
-        if not same_json(_get(data, "turn"), bracket.turn):
-            return f"its owner is {_named('turn', _get(data, 'turn'))}, that of the start {_named('turn', bracket.turn)}"
+        if not same_json(field(data, "turn"), bracket.turn):
+            return f"its owner is {_named('turn', field(data, 'turn'))}, that of the start {_named('turn', bracket.turn)}"
         wrong = self._same_command(data)
         if wrong:
             return wrong

@@ -79,7 +79,7 @@ def _stored_float(value: float) -> str:
 def read_data(text: bytes) -> Any:
     """The value of JSON *text* that was checked before: a copy of its own, which the caller may change."""
     try:
-        return _decode(text)
+        return _decode(text) if b"-0" not in bytes(text) else read_json(bytes(text))  # only the latter makes 0 of -0.0
     except (msgspec.MsgspecError, UnicodeError, RecursionError):  # lone surrogates and depth, which it does not take
         return read_json(bytes(text))
 
@@ -87,6 +87,11 @@ def read_data(text: bytes) -> Any:
 def frozen_data(text: bytes) -> Any:
     """The value of JSON *text*, deeply frozen."""
     return freeze_tree(read_data(text))
+
+
+def field(value: Any, key: str) -> Any:
+    """The value under *key* where *value* is an object that has it; else None. Data of most events is free to be anything."""
+    return value.get(key) if isinstance(value, dict) else None
 
 
 def same_json(left: object, right: object) -> bool:

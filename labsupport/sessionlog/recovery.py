@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import UNSET, Raw
 
 from labsupport.sessionlog.events import SessionEvent
-from labsupport.sessionlog.json_text import write_data
+from labsupport.sessionlog.json_text import field, write_data
 
 NOT_STARTED = "TOOL_NOT_STARTED"
 OUTCOME_UNKNOWN = "TOOL_OUTCOME_UNKNOWN"
@@ -28,6 +28,18 @@ class _Pending:
     call_seq: int | None = None
 
 
+def blocks(message: Any) -> list[dict[str, Any]]:
+    """The blocks of *message* that are objects."""
+    content = field(message, "content")
+    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+
+
+def answered_call(data: Any) -> str:
+    """The id of the call that a tool/result answers; empty where it names none."""
+    call_id = field(field(field(data, "message"), "source"), "callId")
+    return call_id if type(call_id) is str else ""
+
+
 class _Walk:
     """What is open after the events so far."""
 
@@ -39,33 +51,30 @@ class _Walk:
     def see(self, event: SessionEvent) -> None:
         kind = event.type
         if kind in ("turn/start", "turn/end"):
-            self.turn, self.step = (_get(event.read(), "turn") if kind == "turn/start" else None), None
+            self.turn, self.step = (field(event.read(), "turn") if kind == "turn/start" else None), None
             self.pending.clear()
         elif kind == "step/start":
-            self.step = _get(event.read(), "step")
+            self.step = field(event.read(), "step")
         elif kind == "step/end":
             self.step = None
             self.pending.clear()
         elif kind == "assistant/message":
             data = event.read()
-            for block in data["message"]["content"]:
-                if isinstance(block, dict) and block.get("type") == "tool-call" and isinstance(block.get("id"), str):
+            for block in blocks(field(data, "message")):
+                if block.get("type") == "tool-call" and type(block.get("id")) is str:
                     known = self.pending.get(block["id"])
-                    fresh = _Pending(_get(data, "turn"), _get(data, "step"))
+                    fresh = _Pending(field(data, "turn"), field(data, "step"))
                     if known is None:
                         self.pending[block["id"]] = fresh
                     else:  # registered again: its place stays, its call is forgotten
                         known.turn, known.step, known.call_seq = fresh.turn, fresh.step, None
         elif kind == "tool/call":
-            call = self.pending.get(_get(event.read(), "callId"))
-            if call is not None:
-                call.call_seq = event.seq
+            call_id = field(event.read(), "callId")
+            if type(call_id) is str and call_id in self.pending:
+                self.pending[call_id].call_seq = event.seq
         elif kind == "tool/result":
-            self.pending.pop(event.read()["message"]["source"]["callId"], None)
+            self.pending.pop(answered_call(event.read()), None)
 
-
-def _get(data: Any, key: str) -> Any:
-    return data.get(key) if isinstance(data, dict) else None
 
 
 def interrupted_turn_closers(events: Iterable[SessionEvent]) -> list[SessionEvent]:

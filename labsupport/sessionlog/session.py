@@ -9,7 +9,7 @@ from msgspec import UNSET, Raw
 
 from labsupport.errors import EventError, ReentrantAppendError
 from labsupport.frozen import freeze
-from labsupport.sessionlog.events import SessionEvent, sources_from_json, surface_op_from_json
+from labsupport.sessionlog.events import SessionEvent, integer, sources_from_json, surface_op_from_json
 from labsupport.sessionlog.header import SessionHeader
 from labsupport.sessionlog.json_text import write_data
 from labsupport.sessionlog.shapes import SHAPED_TYPES, canonical_header, check_stored_shape
@@ -55,7 +55,7 @@ class Session:
         checked: EventError, SurfaceError or LosslessError at the first that does not fit, and there is no session.
         """
         header = SessionHeader(id) if header is None else header
-        header.check()
+        header = SessionHeader.from_json(header.to_json())
         if header.id != id:
             raise EventError("header.id", "the header names another session")
         session = cls(header, clock)
@@ -119,7 +119,7 @@ class Session:
 
     def _now(self) -> int:
         if self._clock is not None:
-            return self._clock()
+            return integer(self._clock(), "time")
         return self._events[-1].time if self._events else self.header.created_at
 
     def _tell(self, event: SessionEvent) -> None:
@@ -135,12 +135,14 @@ class Session:
 
     def observe(self, observer: Observer) -> Callable[[], None]:
         """Call *observer* with every event from now on; the function that is returned ends that."""
-        self._observers.append(observer)
+        def tell(event: SessionEvent) -> None:  # one of its own for each subscription, so that each ends alone
+            observer(event)
 
         def stop() -> None:
-            if observer in self._observers:
-                self._observers.remove(observer)
+            if tell in self._observers:
+                self._observers.remove(tell)
 
+        self._observers.append(tell)
         return stop
 
     def derive_messages(self) -> View[Any]:

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from labsupport.errors import EventError
-from labsupport.sessionlog.json_text import read_data
+from labsupport.sessionlog.json_text import field, read_data
 
 SHAPED_TYPES = frozenset({"user/message", "assistant/message", "tool/result", "request/header"})
 """The types whose data has a shape that is checked; the data of all others is free."""
@@ -89,12 +89,12 @@ def check_shape(kind: str, data: object) -> None:
     if kind == "user/message":
         _check_message(data, "data", "user")
     elif kind == "assistant/message":
-        message = _check_message(_field(data, "message"), "data.message", "assistant")
+        message = _check_message(field(data, "message"), "data.message", "assistant")
         source = message["source"]
         if source["kind"] != "model" or not _is_text(source.get("provider")) or not _is_text(source.get("model")):
             raise EventError("data.message.source", "an assistant's message names the provider and the model it came from")
     elif kind == "tool/result":
-        message = _check_message(_field(data, "message"), "data.message", "user")
+        message = _check_message(field(data, "message"), "data.message", "user")
         source = message["source"]
         if source["kind"] != "tool" or not _is_text(source.get("callId")):
             raise EventError("data.message.source", "a result names the call that it answers")
@@ -104,9 +104,9 @@ def check_shape(kind: str, data: object) -> None:
         if block.get("toolCallId") != source["callId"]:
             raise EventError("data.message.content[0].toolCallId", "block and source name two different calls")
     elif kind == "request/header":
-        if _field(data, "reason") == "fallback":
+        if field(data, "reason") == "fallback":
             raise EventError("data.reason", "this reason was retired")
-        canonical_header(_field(data, "header"))
+        canonical_header(field(data, "header"))
 
 
 def _check_message(message: Any, where: str, role: str) -> dict[str, Any]:
@@ -130,7 +130,7 @@ def canonical_header(header: object) -> dict[str, Any]:
 
     EventError where it is no request header.
     """
-    config = _field(header, "config")
+    config = field(header, "config")
     if not isinstance(config, dict) or not _is_text(config.get("provider")) or not _is_text(config.get("model")):
         raise EventError("data.header.config", "a request header names provider and model")
     if "reasoningEffort" in config and not _is_text(config["reasoningEffort"]):
@@ -148,9 +148,6 @@ def canonical_header(header: object) -> dict[str, Any]:
             kept[name] = fields[name]
     return kept
 
-
-def _field(value: object, name: str) -> Any:
-    return value.get(name) if isinstance(value, dict) else None
 
 
 def _is_text(value: object) -> bool:

@@ -12,7 +12,7 @@ from msgspec import UNSET
 from labsupport.errors import EventError, PairingError, SurfaceError
 from labsupport.frozen import freeze_tree
 from labsupport.sessionlog.events import SURFACE_TYPES, Replace, SessionEvent, check_envelope
-from labsupport.sessionlog.json_text import same_json
+from labsupport.sessionlog.json_text import field, same_json
 from labsupport.sessionlog.views import View
 
 FindEvent = Callable[[int], SessionEvent]
@@ -155,12 +155,13 @@ def derive_event_message(event: SessionEvent) -> Any:
 
     An assistant's message without content only carries usage, so it gives none. Chapter 4, §4.4.1.
     """
-    if event.type == "user/message":
-        return event.data
-    if event.type == "assistant/message":
-        message = event.read().get("message")
-        return freeze_tree(message) if message["content"] else None
-    return event.data["message"] if event.type == "tool/result" else None
+    if event.type not in SURFACE_TYPES:
+        return None
+    data = event.read()
+    message = data if event.type == "user/message" else field(data, "message")
+    if not isinstance(field(message, "content"), list):
+        raise EventError(f"event {event.seq}", "it was logged without the shape of a message, so none can be derived from it")
+    return None if event.type == "assistant/message" and not message["content"] else freeze_tree(message)
 
 
 def pairing_cuts(events: Iterable[SessionEvent]) -> list[bool]:

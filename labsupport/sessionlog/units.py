@@ -2,18 +2,20 @@
 from typing import Any
 
 from labsupport.sessionlog.events import SessionEvent
+from labsupport.sessionlog.json_text import field
 from labsupport.sessionlog.projections import State, Unit
+from labsupport.sessionlog.recovery import OUTCOME_UNKNOWN, answered_call, blocks
 
 
 def _turn_status(state: State, event: SessionEvent) -> State:
     data = event.read()
     if event.type == "turn/start":
-        return {"turn": data["turn"], "step": None, "steps": 0, "status": "running"}
+        return {"turn": field(data, "turn"), "step": None, "steps": 0, "status": "running"}
     if event.type == "step/start":
-        return {**state, "step": data["step"], "steps": state["steps"] + 1}
+        return {**state, "step": field(data, "step"), "steps": state["steps"] + 1}
     if event.type == "step/end":
         return {**state, "step": None}
-    return {**state, "step": None, "status": data["reason"]["kind"]}
+    return {**state, "step": None, "status": field(field(data, "reason"), "kind")}
 
 
 turn_status = Unit(
@@ -27,13 +29,15 @@ def _tool_pairing(state: State, event: SessionEvent) -> State:
         return {**state, "calls": {}} if state["calls"] else state
     data = event.read()
     if event.type == "assistant/message":
-        asked = {block["id"]: {"name": block["name"], "status": "requested"} for block in data["message"]["content"]
-                 if block.get("type") == "tool-call"}
+        asked = {block["id"]: {"name": block.get("name"), "status": "requested"} for block in blocks(field(data, "message"))
+                 if block.get("type") == "tool-call" and type(block.get("id")) is str}
         return {**state, "calls": {**state["calls"], **asked}} if asked else state
     if event.type == "tool/call":
-        call = {"name": data["name"], "status": "started"}
-        return {**state, "calls": {**state["calls"], data["callId"]: call}}
-    call_id = data["message"]["source"]["callId"]
+        call_id = field(data, "callId")
+        if type(call_id) is not str:
+            return state
+        return {**state, "calls": {**state["calls"], call_id: {"name": field(data, "name"), "status": "started"}}}
+    call_id = answered_call(data)
     call = state["calls"].get(call_id)
     if call is None or call["status"] not in ("requested", "started"):
         return state  # a rewrite of a result: what happened, happened
@@ -42,9 +46,9 @@ def _tool_pairing(state: State, event: SessionEvent) -> State:
 
 
 def _outcome(data: Any) -> str:
-    if (data.get("error") or {}).get("code") == "TOOL_OUTCOME_UNKNOWN":
+    if field(field(data, "error"), "code") == OUTCOME_UNKNOWN:
         return "unknown"
-    return "failed" if data["message"]["content"][0].get("isError") else "succeeded"
+    return "failed" if any(block.get("isError") for block in blocks(field(data, "message"))) else "succeeded"
 
 
 tool_pairing = Unit(
@@ -59,21 +63,23 @@ def _session_stats(state: State, event: SessionEvent) -> State:
         return state
     data = event.read()
     if kind == "step/start":
-        return {**state, "step": [data.get("turn"), data.get("step")], "began": time, "firstToken": None}
+        return {**state, "step": [field(data, "turn"), field(data, "step")], "began": time, "firstToken": None}
     if kind == "assistant/chunk":
-        counts = _in_step(state, data) and _is_token(data.get("chunk"))
+        counts = _in_step(state, data) and _is_token(field(data, "chunk"))
         return {**state, "firstToken": time} if counts else state
     if kind == "assistant/message":
         return _message_stats(state, time, data)
     if kind == "step/end":
         ended = {"steps": state["steps"] + 1, "step": None, "began": None, "firstToken": None}
-        return {**state, **ended, "turns": state["turns"] + (data.get("turn") != state["turn"]), "turn": data.get("turn")}
+        turn = field(data, "turn")
+        return {**state, **ended, "turns": state["turns"] + (turn != state["turn"]), "turn": turn}
     if kind == "turn/end":
         return {**state, "calls": {}} if state["calls"] else state
     if kind == "tool/call":
-        return {**state, "calls": {**state["calls"], data["callId"]: time}}
+        call_id = field(data, "callId")
+        return {**state, "calls": {**state["calls"], call_id: time}} if type(call_id) is str else state
     calls = dict(state["calls"])
-    began = calls.pop(data["message"]["source"]["callId"], None)
+    began = calls.pop(answered_call(data), None)
     return state if began is None else {**state, "calls": calls, "toolMs": state["toolMs"] + max(0, time - began)}
 
 
@@ -87,7 +93,7 @@ def _is_token(chunk: Any) -> bool:
 
 def _in_step(state: State, data: Any) -> bool:
     """Whether *data* names the step that is open."""
-    return bool([data.get("turn"), data.get("step")] == state["step"])
+    return bool([field(data, "turn"), field(data, "step")] == state["step"])
 
 
 def _message_stats(state: State, time: int, data: Any) -> State:
@@ -98,7 +104,7 @@ def _message_stats(state: State, time: int, data: Any) -> State:
     if first is not None:
         fresh["ttftMs"] += max(0, first - began)
         fresh["ttftSteps"] += 1
-        tokens: Any = (data.get("usage") or {}).get("outputTokens")
+        tokens: Any = field(field(data, "usage"), "outputTokens")
         if type(tokens) in (int, float) and tokens >= 0:
             fresh["decodeMs"] += max(0, time - first)
             fresh["decodeTokens"] += tokens

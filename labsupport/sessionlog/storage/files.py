@@ -9,16 +9,24 @@ from labsupport.errors import StoreBusyError, StoredLogError
 
 
 def open_plain(path: Path, flags: int) -> int:
-    """Open *path* with *flags*, but never through a link: StoredLogError."""
-    if path.is_symlink():
-        raise StoredLogError("this is a link; a log is a file of its own. Nothing was read or written.", path)
+    """Open the file *path* with *flags*, but neither through a link nor a folder: StoredLogError."""
+    if path.is_symlink() or path.is_dir():
+        what = "link" if path.is_symlink() else "folder"
+        raise StoredLogError(f"this is a {what}; a log is a file of its own. Nothing was read or written.", path)
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0), 0o666)
+
+
+def is_taken(path: Path) -> bool:
+    """Whether the name *path* is in use, if only by a link that leads nowhere."""
+    return path.exists() or path.is_symlink()
 
 
 def make_whole(path: Path, data: bytes) -> None:
     """Make the file *path* with *data*, durable on return; FileExistsError when it is there. A crash leaves no half of it."""
     draft = path.with_name(f"{path.name}.{os.getpid()}.draft")
-    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o666)
+    with suppress(FileNotFoundError):
+        draft.unlink()
+    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     try:
         try:
             write_all(fd, data)
@@ -32,7 +40,11 @@ def make_whole(path: Path, data: bytes) -> None:
     finally:
         with suppress(FileNotFoundError):
             draft.unlink()
-    fsync_folder(path.parent)
+    try:
+        fsync_folder(path.parent)
+    except BaseException:
+        path.unlink()  # it may not be there after a power cut, so it is not there now
+        raise
 
 
 def append_durably(path: Path, data: bytes, size: int) -> None:
@@ -95,12 +107,15 @@ class WriterLock:
             who = f"process {pid}" if pid else "another process"
             raise StoreBusyError(f"{who} is writing this log. Nothing was changed; close it there, or inspect the log here.",
                                  path, pid) from None
+        self.pid = os.getpid()
         os.ftruncate(self._fd, 0)
-        os.write(self._fd, str(os.getpid()).encode())
+        os.write(self._fd, str(self.pid).encode())
 
     def release(self) -> None:
-        """Let another writer in; a second call does nothing."""
+        """Let another writer in; a second call does nothing. A forked child gives up its copy, not the parent's lock."""
         if self._fd >= 0:
+            if self.pid == os.getpid():
+                portalocker.unlock(self._fd)
             os.close(self._fd)
             self._fd = -1
 

@@ -1,6 +1,8 @@
 """The two physical encodings of a log: plain lines, and Zstandard frames, one a batch (chapter 4, §4.8.2)."""
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import BinaryIO
 
 import zstandard
 
@@ -21,6 +23,7 @@ class Encoding:
     ending: str
     encode: Callable[[bytes], bytes]
     decode: Callable[[bytes], Decoded]
+    first_line: Callable[[BinaryIO], bytes]
 
 
 def _decode_plain(raw: bytes) -> Decoded:
@@ -56,4 +59,16 @@ def _decode_frames(raw: bytes) -> Decoded:
     return Decoded(b"".join(parts), starts, len(raw) - at)
 
 
-ENCODINGS = {None: Encoding(".jsonl", bytes, _decode_plain), "zstd": Encoding(".jsonl.zstd", _encode_frame, _decode_frames)}
+def _first_line_of_frames(file: BinaryIO) -> bytes:
+    """The first line, of as much as the first frame gives up to it; empty where it gives none."""
+    frame, line = zstandard.ZstdDecompressor().decompressobj(), b""
+    with suppress(zstandard.ZstdError):
+        while b"\n" not in line and not frame.eof and (piece := file.read(4096)):
+            line += frame.decompress(piece)
+    return line[:line.find(b"\n") + 1]
+
+
+ENCODINGS = {
+    None: Encoding(".jsonl", bytes, _decode_plain, lambda file: file.readline()),
+    "zstd": Encoding(".jsonl.zstd", _encode_frame, _decode_frames, _first_line_of_frames),
+}

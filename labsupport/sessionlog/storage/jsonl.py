@@ -17,14 +17,14 @@ from labsupport.errors import (
     StoredLogError,
     TornLogError,
 )
-from labsupport.sessionlog.events import SessionEvent
+from labsupport.sessionlog.events import SessionEvent, natural
 from labsupport.sessionlog.header import SessionHeader
 from labsupport.sessionlog.json_text import write_data
 from labsupport.sessionlog.recovery import interrupted_turn_closers
 from labsupport.sessionlog.session import Session
 from labsupport.sessionlog.storage.chunk_rows import pack_chunk_runs
 from labsupport.sessionlog.storage.contract import Listing, LoadedLog, Repair, check_batch, check_types
-from labsupport.sessionlog.storage.files import WriterLock, append_durably, cut, make_whole, open_plain
+from labsupport.sessionlog.storage.files import WriterLock, append_durably, cut, is_taken, make_whole, open_plain
 from labsupport.sessionlog.storage.frames import ENCODINGS
 from labsupport.sessionlog.storage.paths import encode_segment
 from labsupport.sessionlog.storage.scan import Scan, TornTail, scan_file
@@ -74,7 +74,7 @@ class JsonlStore:
     def create(self, header: SessionHeader) -> None:
         """Announce the session of *header*. Its file is made, whole, by the first append."""
         header.check()
-        if self.path(header.id).exists() or header.id in self._announced:
+        if is_taken(self.path(header.id)) or header.id in self._announced:
             raise StoredLogError("there is a session of this id. Nothing was changed.", self.path(header.id))
         self._announced[header.id] = header
 
@@ -85,7 +85,7 @@ class JsonlStore:
             return
         with self._writing(id) as path:
             lines = b"".join(write_data(record, stored=True) + b"\n" for record in pack_chunk_runs(events))
-            if id in self._announced and not path.exists():
+            if id in self._announced and not is_taken(path):
                 self._expect(events[0].seq, 0, path)
                 head = write_data({"type": "session", **self._announced[id].to_json()}) + b"\n"
                 make_whole(path, self._encoding.encode(head + lines))
@@ -177,9 +177,7 @@ class JsonlStore:
             start, line_start = scan.committed_bytes, scan.committed_bytes
         elif scan.committed_bytes == len(decoded.data):
             start, line_start = len(raw) - decoded.torn, scan.committed_bytes
-        kept_in = path.with_name(f"{path.name}.torn-{start}")
-        if not kept_in.exists():
-            make_whole(kept_in, raw[start:])
+        kept_in = _keep(path.with_name(f"{path.name}.torn-{start}"), raw[start:])
         cut(path, start)
         if line_start < scan.committed_bytes:  # the batch was whole and its end was not good: write its good part again
             append_durably(path, self._encoding.encode(decoded.data[line_start:scan.committed_bytes]), start)
@@ -189,7 +187,7 @@ class JsonlStore:
         """The committed events of *id* from *seq* on."""
         scan, _ = self._scan(self.path(id))
         check_types(scan.events, self.path(id))
-        return scan.events[seq:]
+        return scan.events[natural(seq, "seq"):]
 
     def list(self) -> Listing:
         """The headers of the logs in the folder; no log is read. Logs whose header cannot be read are in `.problems`."""
@@ -200,12 +198,14 @@ class JsonlStore:
                 headers.append(self._header(path))
             except StoredLogError as error:
                 problems.append(error)
+            except OSError as error:
+                problems.append(StoredLogError(f"this log cannot be opened ({error.strerror})", path))
         return Listing(headers, problems)
 
     def _header(self, path: Path) -> SessionHeader:
         with os.fdopen(open_plain(path, os.O_RDONLY), "rb") as file:
-            start = self._encoding.decode(file.read(1 << 16)).data if self._encoding.ending != ".jsonl" else file.readline()
-        return scan_file(io.BytesIO(start[:start.find(b"\n") + 1]), path).header
+            start = self._encoding.first_line(file)
+        return scan_file(io.BytesIO(start), path).header
 
     def revision(self, id: str) -> str:
         """An opaque word that changes when the log of *id* does."""
@@ -223,23 +223,27 @@ class JsonlStore:
             raise StoreBusyError("this session has a writer in this process. Nothing was changed.", path, os.getpid())
         self.root.mkdir(parents=True, exist_ok=True)
         lock = WriterLock(path)
+        fresh = session.id not in self._announced
         try:
             stored = self._tail(session.id, path).next_seq if path.exists() else 0
             if stored > len(session.events) or (stored and not self._continues(session, stored)):
                 raise StaleCursorError(len(session.events), stored, path)
-            if not path.exists():
+            if not is_taken(path):
                 self._announced[session.id] = session.header
         except BaseException:
             lock.release()
             raise
         self._locks[session.id] = lock
-        return Writer(session, stored, policy, lambda events: self.append(session.id, events), lambda: self._detach(session.id))
+        return Writer(session, stored, policy, lambda events: self.append(session.id, events),
+                      lambda: self._detach(session.id, fresh))
 
     def _continues(self, session: Session, stored: int) -> bool:
         last = self.read_from(session.id, stored - 1)[0]
         return last.to_json() == session.events[stored - 1].to_json()
 
-    def _detach(self, id: str) -> None:
+    def _detach(self, id: str, fresh: bool) -> None:
+        if fresh and not is_taken(self.path(id)):
+            self._announced.pop(id, None)  # nothing was ever written
         lock = self._locks.pop(id, None)
         if lock is not None:
             lock.release()
@@ -248,10 +252,14 @@ class JsonlStore:
     def _writing(self, id: str) -> Iterator[Path]:
         """The path of the log, while this process is its one writer."""
         path = self.path(id)
-        if id in self._locks:
+        held = self._locks.get(id)
+        if held is not None:
+            if held.pid != os.getpid():
+                raise StoreBusyError(f"process {held.pid}, which this one was forked from, is writing this log. "
+                                     "Nothing was written; open a store of your own.", path, held.pid)
             yield path
             return
-        if not path.exists() and id not in self._announced:
+        if not is_taken(path) and id not in self._announced:
             raise FileNotFoundError(f"{path}: there is no session of this id; create(header) announces one")
         self.root.mkdir(parents=True, exist_ok=True)
         lock = WriterLock(path)
@@ -259,3 +267,15 @@ class JsonlStore:
             yield path
         finally:
             lock.release()
+
+
+def _keep(path: Path, data: bytes) -> Path:
+    """Keep *data* at *path*, or beside it where that name holds something else already."""
+    name = path.name
+    number = 1
+    while is_taken(path) and path.read_bytes() != data:
+        number += 1
+        path = path.with_name(f"{name}.{number}")
+    if not is_taken(path):  # else a load kept it that was stopped before it cut
+        make_whole(path, data)
+    return path
