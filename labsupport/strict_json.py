@@ -25,6 +25,8 @@ def read_json(data: bytes) -> Any:
     """
     try:
         text = data.decode("utf-8")
+        if text.startswith("\ufeff"):
+            raise ValueError("a byte order mark stands in front of it")
         try:
             return json.loads(text, parse_constant=_no_constant, parse_float=_float, parse_int=_int)
         except RecursionError:

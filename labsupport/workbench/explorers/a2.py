@@ -28,8 +28,9 @@ def budget_explorer(histories: Mapping[str, Sequence[Message]], show_text: bool 
     def fit_slider(change: object = None) -> None:
         end = slider_end(sum(measured(history.value).costs))
         step = max(10, 10 ** (len(str(end)) - 3))
-        budget.min, budget.max, budget.step = 1, end, step
-        budget.min, budget.value = step, end // 2 // step * step
+        with budget.hold_sync():  # one message to the browser: in between, its slider would answer with a value of its own
+            budget.min, budget.max, budget.step = 1, end, step
+            budget.min, budget.value = step, end // 2 // step * step
 
     def draw(history: str, budget: int, rule: Rule, pin: bool) -> str:
         return budget_picture(measured(history), budget, rule, pin, show_text)

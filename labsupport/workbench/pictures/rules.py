@@ -18,8 +18,8 @@ def rules_picture(messages: Sequence[Message], max_chars: int, show_text: bool =
 
 def _table(view: Trimmed, show_text: bool) -> str:
     columns = [Column("", 14), Column(say("a2_col_unit"), 36, "xp-n"), Column(say("a2_col_role"), 84),
-               Column(say("a2_col_message"), 146), Column(say("a2_col_chars"), 46, "xp-n"), Column(say("a2_col_state"), 112)]
-    rows = [tr(*unit_cells(view, index, 0), role_cell(message), message_cell(message, 18, show_text),
+               Column(say("a2_col_message"), 162), Column(say("a2_col_chars"), 46, "xp-n"), Column(say("a2_col_state"), 96)]
+    rows = [tr(*unit_cells(view, index, 0), role_cell(message), message_cell(message, 20, show_text),
                td(number(view.budget.costs[index]), "xp-n"), view.state(index, view.row_classes(index).startswith("is-first")),
                classes=view.row_classes(index), now=view.is_edge(index))
             for index, message in enumerate(view.budget.messages)]

@@ -18,7 +18,7 @@ WORDS = {
     "a2_state_pinned": {"zh": "保留，固定", "en": "kept, pinned"},
     "a2_state_pinned_only": {"zh": "只留固定的", "en": "pinned one only"},
     "a2_state_orphan": {"zh": "保留，孤儿", "en": "kept, orphan"},
-    "a2_state_lost": {"zh": "请求被裁掉", "en": "request cut off"},
+    "a2_state_lost": {"zh": "请求被裁掉", "en": "request cut"},
     "a2_state_none": {"zh": "–", "en": "–"},
     "a2_earlier": {"zh": "更早的 {n:,} 条消息", "en": "{n:,} earlier messages", "one": "{n:,} earlier message"},
     "a2_later": {"zh": "更新的 {n:,} 条消息", "en": "{n:,} later messages", "one": "{n:,} later message"},
