@@ -125,7 +125,8 @@ class ContextBudget:
 
     def _count(self, max_chars: int) -> None:
         """Count units from the newest back until one does not fit *max_chars*."""
-        starts, sums, totals, pin, cost_at = self._starts, self._sums, self._totals, self._pin, self._cost_at
+        starts, sums, totals, costs, pin, cost_at = (
+            self._starts, self._sums, self._totals, self._costs, self._pin, self._cost_at)
         while not totals or totals[-1] <= max_chars:
             self._waiting = self._waiting or next(self._older, None)
             if self._waiting is None:
@@ -133,7 +134,7 @@ class ContextBudget:
             start, stop = self._waiting
             total = sums[-1] if sums else 0
             for index in range(start, stop):
-                total += cost_at(index)
+                total += costs[index] if costs[index] >= 0 else cost_at(index)
             pinned = cost_at(pin) if 0 <= pin < start else 0
             starts.append(start)
             sums.append(total)

@@ -99,12 +99,14 @@ def quick_json(message: Any) -> bytes | None:
 
 
 def _sure(value: Any, depth: int = 0) -> bool:
-    """Whether *value* holds only strings, safe integers, booleans and null, and is not deep: floats are spelled differently."""
+    """Whether *value* is not deep and holds only what both spell alike: no whole float, and none that is large or small."""
     kind = type(value)
     if kind in _SURE:
         return True
     if kind is int:
         return bool(-MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER)
+    if kind is float:
+        return bool(1e-4 <= abs(value) < 1e16 and not value.is_integer())
     if depth == 50:
         return False
     if kind is FrozenDict:
@@ -113,7 +115,10 @@ def _sure(value: Any, depth: int = 0) -> bool:
                 return False
         return True
     if kind is FrozenList:
-        return all(_sure(item, depth + 1) for item in value)
+        for item in value:  # noqa: SIM110 - all() takes twice as long
+            if type(item) is not str and not _sure(item, depth + 1):
+                return False
+        return True
     return False
 
 

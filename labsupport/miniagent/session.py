@@ -24,6 +24,9 @@ from labsupport.strict_json import read_json
 
 Durability = Literal["buffered", "fsync"]
 
+_APPEND = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+_EXCLUSIVE = portalocker.LockFlags.EXCLUSIVE
+
 
 @dataclass(frozen=True)
 class RecordProblem:
@@ -183,12 +186,12 @@ def append_session(path: str | os.PathLike[str], message: Message, *, lock: bool
         raise ValueError(f'durability is "buffered" or "fsync", not {durability!r}')
     data = quick_json(message)
     line = (exact_json(message, exact=True).encode() if data is None else data) + b"\n"
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
+    fd = os.open(path, _APPEND, 0o666)
     try:
         if not lock:
             os.write(fd, line)
         else:
-            portalocker.lock(fd, portalocker.LockFlags.EXCLUSIVE)
+            portalocker.lock(fd, _EXCLUSIVE)
             size = os.lseek(fd, 0, os.SEEK_END)
             if size and not _ends_whole(fd, size):
                 _check_tail(Path(path))

@@ -1,0 +1,1 @@
+"""What is measured, beside other libraries: `python3 lab.py bench`."""
