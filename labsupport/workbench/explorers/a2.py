@@ -20,17 +20,16 @@ def budget_explorer(histories: Mapping[str, Sequence[Message]], show_text: bool 
     measured = cache(lambda name: Measured(histories[name]))  # a history is counted when it is first chosen
     names = list(histories)
     history = widgets.Dropdown(options=names, value=names[0], description=say("a2_history"))
-    budget = widgets.IntSlider(description=say("a2_budget"), readout_format=",d")
+    budget = widgets.IntSlider(min=10, max=100, step=10, description=say("a2_budget"), readout_format=",d")
     rules = [(say("a2_rule_closed"), "closed"), (say("a2_rule_chapter"), "chapter")]
     rule = widgets.Dropdown(options=rules, value="closed", description=say("a2_rule"))
     pin = widgets.Checkbox(False, description=say("a2_pin"), indent=False)
 
     def fit_slider(change: object = None) -> None:
-        end = slider_end(sum(measured(history.value).costs))
-        step = max(10, 10 ** (len(str(end)) - 3))
-        with budget.hold_sync():  # one message to the browser: in between, its slider would answer with a value of its own
-            budget.min, budget.max, budget.step = 1, end, step
-            budget.min, budget.value = step, end // 2 // step * step
+        # First the end, then the value, all of them tens: a slider in the browser answers a value that is not on its scale
+        # with one that is, and that answer would arrive last.
+        budget.max = slider_end(sum(measured(history.value).costs))
+        budget.value = budget.max // 20 * 10
 
     def draw(history: str, budget: int, rule: Rule, pin: bool) -> str:
         return budget_picture(measured(history), budget, rule, pin, show_text)

@@ -95,7 +95,7 @@ def budget_picture(history: Measured, budget: int, rule: Rule = "closed", pin_fi
     drawn = row_window(len(costs), view.start)
     left = 0 if len(drawn) == len(costs) else min(sums[index] - costs[index] for index in drawn)
     right = slider_end(max(sums, default=0)) if len(drawn) == len(costs) else max(sums[index] for index in drawn)
-    step = (round_ticks(right - left)[1:] or [1])[0]
+    step = (round_ticks(right - left, most=5)[1:] or [1])[0]
     ticks = range(ceil(left / step) * step, left + (right - left) * 9 // 10, step)  # one at the end would touch the next column
     scale = axis(right - left, ticks, (budget, say("a2_budget_at", budget=budget)), origin=left)
     columns = [Column("", 14), Column(say("a2_col_unit"), 36, "xp-n"), Column(say("a2_col_role"), 104),
@@ -119,7 +119,7 @@ def _row(view: Trimmed, history: Measured, sums: list[int], index: int, first_dr
     message, cost, (left, right) = history.messages[index], history.costs[index], scale
     begin, end = (max(0, at - left) for at in (sums[index] - cost, sums[index]))
     ink = bar(role_of(message), begin, end - begin, right - left, off=not view.keeps(index), mark=view.max_chars - left)
-    first = index == max(first_drawn, view.budget.units[view.unit_of[index]][0])
+    first = view.begins_unit(index) or index == first_drawn
     return tr(*unit_cells(view, index, first_drawn), role_cell(message), message_cell(message, 35, show_text),
               td(number(cost), "xp-n"), td(number(sums[index]), "xp-n"), td(number(history.tokens[index]), "xp-n xp-q"),
               td(ink, "xp-b"), view.state(index, first), classes=view.row_classes(index), now=view.is_edge(index))

@@ -20,7 +20,7 @@ def _table(view: Trimmed, show_text: bool) -> str:
     columns = [Column("", 14), Column(say("a2_col_unit"), 36, "xp-n"), Column(say("a2_col_role"), 84),
                Column(say("a2_col_message"), 162), Column(say("a2_col_chars"), 46, "xp-n"), Column(say("a2_col_state"), 96)]
     rows = [tr(*unit_cells(view, index, 0), role_cell(message), message_cell(message, 20, show_text),
-               td(number(view.budget.costs[index]), "xp-n"), view.state(index, view.row_classes(index).startswith("is-first")),
+               td(number(view.budget.costs[index]), "xp-n"), view.state(index, view.begins_unit(index)),
                classes=view.row_classes(index), now=view.is_edge(index))
             for index, message in enumerate(view.budget.messages)]
     return table(columns, rows)

@@ -43,6 +43,10 @@ class Trimmed:
         """Whether the message *index* is sent."""
         return index >= self.start or (self.fit is not None and index == self.fit.pinned)
 
+    def begins_unit(self, index: int) -> bool:
+        """Whether message *index* is the first of its unit."""
+        return index == self.budget.units[self.unit_of[index]][0]
+
     def state(self, index: int, first: bool) -> str:
         """The cell with the state of message *index*; what is said of a whole unit stands in its *first* row."""
         if index in self.lost:
@@ -59,8 +63,7 @@ class Trimmed:
 
     def row_classes(self, index: int) -> str:
         """The classes of the row of message *index*: the first of its unit, not sent, or a result that lost its request."""
-        first = index == self.budget.units[self.unit_of[index]][0]
-        states = {"is-first": first, "is-off": not self.keeps(index), "is-bad": index in self.lost}
+        states = {"is-first": self.begins_unit(index), "is-off": not self.keeps(index), "is-bad": index in self.lost}
         return " ".join(name for name, holds in states.items() if holds)
 
     def is_edge(self, index: int) -> bool:
@@ -94,7 +97,7 @@ def unit_cells(view: Trimmed, index: int, first_drawn: int) -> tuple[str, str]:
 def role_cell(message: Message) -> str:
     """Who speaks; a result with the id of its call."""
     if isinstance(message, ToolMessage):
-        return td(role("result", _shortened(message.tool_call_id, 6)))
+        return td(role("result", shortened(message.tool_call_id, 6)))
     return td(role(role_of(message)))
 
 
@@ -109,7 +112,7 @@ def message_cell(message: Message, room: int, show_text: bool) -> str:
     calls = message.tool_calls if isinstance(message, AssistantMessage) else ()
     room += 1  # the space after the last part is not drawn
     for done, asked in enumerate(calls):
-        name, call_id = _shortened(asked.name, 16), _shortened(asked.id, 6)
+        name, call_id = shortened(asked.name, 16), shortened(asked.id, 6)
         room -= len(name) + len(call_id) + 4
         if parts and room < (3 if done + 1 < len(calls) else 0):
             parts.append(f'<span class="xp-x xp-q">+{len(calls) - done}</span>')
@@ -121,14 +124,14 @@ def message_cell(message: Message, room: int, show_text: bool) -> str:
         parts.append(f'<span class="xp-q">{esc(length)}</span>')
     elif show_text and message.content and room > 8:
         narrow, mono = (room + room // 18, "") if not isinstance(message, ToolMessage) else (room - 1, " xp-m")
-        parts.append(excerpt(_shortened(message.content, narrow), narrow, f"xp-x{mono}"))
+        parts.append(excerpt(shortened(message.content, narrow), narrow, f"xp-x{mono}"))
     return td(" ".join(parts))
 
 
-def _shortened(text: str, room: int) -> str:
+def shortened(text: str, room: int) -> str:
     """The beginning of *text* that *room* columns hold, a Chinese character being two of them wide; … stands for the rest.
 
-    >>> _shortened("预算 budget", 8), _shortened("budget", 6)
+    >>> shortened("预算 budget", 8), shortened("budget", 6)
     ('预算 bu…', 'budget')
     """
     used = short = 0

@@ -1,0 +1,78 @@
+"""Lab A2 in a real browser: the keyboard moves the budget, ink and sentence follow, and nothing else moves."""
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.conftest import Lab
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+WORDS = {"en": {"kept": "kept", "error": "Error: the budget cannot hold", "lost": "1 result has lost its request."},
+         "zh": {"kept": "保留", "error": "错误：预算装不下", "lost": "1 个结果失去了请求。"}}
+
+
+def open_lab(lab: Callable[..., Lab], lang: str, theme: str | None = None) -> tuple[Lab, Locator]:
+    """The lab after Run All, and the output of its explorer, which the cell after it has left on `interleaved`."""
+    it = lab(f"notebooks/{lang}/a2_trim_to_a_budget.ipynb", theme=theme, lang=lang)
+    it.run_all()
+    output = it.cell_with("explorer = budget_explorer").locator(".jp-OutputArea-output").first
+    output.scroll_into_view_if_needed()
+    return it, output
+
+
+def overflowing(output: Locator) -> list[str]:
+    """The cells and labels whose words are wider than their place, without the excerpts, which end in an ellipsis."""
+    return output.evaluate("""node => [...node.querySelectorAll('td, th, .widget-label')]
+        .filter(cell => !cell.querySelector('.xp-x') && getComputedStyle(cell).overflow !== 'visible')
+        .filter(cell => cell.scrollWidth > cell.clientWidth + 1)
+        .map(cell => cell.textContent)""")
+
+
+@pytest.mark.parametrize(("lang", "theme"), [("en", "JupyterLab Light"), ("zh", "JupyterLab Dark")])
+def test_the_keyboard_moves_the_budget(lab: Callable[..., Lab], lang: str, theme: str) -> None:
+    it, output = open_lab(lab, lang, theme)
+    sentence, rows = output.locator(".xp-say"), output.locator("tbody tr:not(.is-off)")
+    expect(sentence).to_contain_text(WORDS[lang]["lost"])  # where the cell after the explorer has moved it
+    expect(output.locator("tr.is-bad")).to_have_count(1)
+    height = output.evaluate("node => node.getBoundingClientRect().height")
+
+    handle = output.locator(".widget-slider .noUi-handle, .widget-slider .ui-slider-handle").first
+    handle.focus()
+    it.page.keyboard.press("End")
+    expect(output.locator("tr.is-off")).to_have_count(0)
+    expect(rows.first).to_contain_text(WORDS[lang]["kept"])
+    it.page.keyboard.press("Home")
+    expect(output.locator("[role=alert]")).to_contain_text(WORDS[lang]["error"])
+    expect(rows).to_have_count(0)
+    for _ in range(9):
+        it.page.keyboard.press("ArrowRight")
+    expect(sentence.locator("strong").first).to_have_text("100")
+    expect(rows).to_have_count(1)
+    assert output.evaluate("node => node.getBoundingClientRect().height") == height
+    assert overflowing(output) == []
+
+
+def test_session_rule_and_pin_are_reached_without_a_mouse(lab: Callable[..., Lab]) -> None:
+    it, output = open_lab(lab, "en")
+    history, rule = (output.locator("select").nth(place) for place in (0, 1))
+    rule.select_option("closed")
+    expect(output.locator("tr.is-bad")).to_have_count(0)
+    history.select_option("long")
+    expect(output.locator("tbody tr")).to_have_count(36)
+    expect(output.locator(".widget-readout").first).to_have_text("32,000")  # half of what the longer session takes
+    expect(output.locator(".xp-say strong").first).to_have_text("32,000")
+    expect(output.locator("tbody tr").first).to_contain_text(re.compile(r"\d+ earlier messages"))
+    output.locator("input[type=checkbox]").focus()
+    it.page.keyboard.press("Space")
+    expect(output.locator(".xp-say")).to_contain_text("The pinned first request is counted.")
+    history.select_option("empty")
+    expect(output.locator("[role=alert]")).to_contain_text("there are no messages")
+
+
+@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
+def test_the_words_stand_out_from_the_ground(lab: Callable[..., Lab], theme: str) -> None:
+    _, output = open_lab(lab, "en", theme)
+    colours = output.locator(".xp").evaluate("node => [getComputedStyle(node).color, getComputedStyle(node).backgroundColor]")
+    light = [sum(map(float, re.findall(r"[\d.]+", colour)[:3])) for colour in colours]
+    assert (light[0] < 300 < 600 < light[1]) if theme.endswith("Light") else (light[1] < 300 < 600 < light[0])
