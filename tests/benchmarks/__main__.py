@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.benchmarks import append, environment, load, pairs, trim
+from tests.benchmarks import append, environment, load, open_log, pairs, trim
 from tests.benchmarks.table import Row, drawn
 
 
@@ -22,9 +22,12 @@ class Sizes:
     synced: int = 25
     rounds: int = 5
     append_rounds: int = 20
+    events: int = 1_000_000
+    open_rounds: int = 3
 
 
-QUICK = Sizes(trim=(100, 1_000), load=500_000, steps=40, flushed=50, synced=5, rounds=1, append_rounds=2)
+QUICK = Sizes(trim=(100, 1_000), load=500_000, steps=40, flushed=50, synced=5, rounds=1, append_rounds=2, events=3_300,
+              open_rounds=1)
 
 
 def measure(sizes: Sizes, python: Path | None) -> list[Row]:
@@ -37,6 +40,7 @@ def measure(sizes: Sizes, python: Path | None) -> list[Row]:
         for name, part in (("pairs", lambda: pairs.rows(folder, sizes.steps, peers)),
                            ("append", lambda: append.rows(folder, sizes.flushed, sizes.synced, sizes.append_rounds)),
                            ("load", lambda: load.rows(folder, sizes.load, sizes.rounds, python)),
+                           ("open", lambda: open_log.rows(folder, sizes.events, sizes.open_rounds, python, sys.executable)),
                            ("trim", lambda: trim.rows(folder, sizes.trim, sizes.rounds, peers))):
             print(f"{name} …", file=sys.stderr, flush=True)
             rows += part()
