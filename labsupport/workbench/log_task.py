@@ -1,4 +1,4 @@
-"""The task that chapter 4's sample logs record: questions about data/outpatient.csv, answered with two tools that use pandas."""
+"""The task that chapter 4's sample logs record: questions about data/outpatient.csv, answered with two pandas tools."""
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _WHERE = {"file": {"type": "string"}, "clinic": {"type": "string"}, "test": {"ty
 SCHEMAS: list[dict[str, Any]] = [
     {"name": "compare_years", "description": "The sum of a column in 2024 and 2025, and the change in per cent.",
      "parameters": {"type": "object", "properties": {**_WHERE, "column": {"type": "string"}}, "required": ["file", "column"]}},
-    {"name": "list_rows", "description": "The rows of the table, with the rate of repeats, as CSV.",
+    {"name": "list_rows", "description": "The rows as CSV, each with its share of the month and its rate of repeats.",
      "parameters": {"type": "object", "properties": _WHERE, "required": ["file"]}},
 ]
 
@@ -60,8 +60,9 @@ def compare_years(given: Any) -> str:
 def list_rows(given: Any) -> str:
     """The tool: the rows of the table as CSV; all of them take more than 8,192 characters."""
     rows = _rows(given)
-    rate = (100 * rows["repeats"] / rows["count"].where(rows["count"] > 0)).map("{:.2f} %".format, na_action="ignore")
-    text: str = rows.assign(repeat_rate=rate).to_csv(index=False, lineterminator="\n")
+    share = 100 * rows["count"] / rows.groupby(["year", "month"])["count"].transform("sum")
+    rate = 100 * rows["repeats"] / rows["count"].where(rows["count"] > 0)
+    text: str = rows.assign(share=share, repeat_rate=rate).to_csv(index=False, lineterminator="\n", float_format="%.2f")
     return text
 
 
@@ -128,7 +129,7 @@ def slow(tool: Tool, clock: SampleClock) -> Tool:
 
 
 def usage_counter() -> Callable[[Request, Reply], dict[str, int]]:
-    """A function that counts what a request and its reply cost in tokens; what a request shares with the one before is cached."""
+    """A function that counts the tokens of a request and its reply; what a request shares with the one before was cached."""
     before: list[str] = []
 
     def count(request: Request, reply: Reply) -> dict[str, int]:

@@ -108,8 +108,9 @@ class WriterLock:
             raise StoreBusyError(f"{who} is writing this log. Nothing was changed; close it there, or inspect the log here.",
                                  path, pid) from None
         self.pid = os.getpid()
-        os.ftruncate(self._fd, 0)
-        os.write(self._fd, str(self.pid).encode())
+        with suppress(OSError):  # on a full disk the message does without the pid
+            os.ftruncate(self._fd, 0)
+            os.write(self._fd, str(self.pid).encode())
 
     def release(self) -> None:
         """Let another writer in; a second call does nothing. A forked child gives up its copy, not the parent's lock."""

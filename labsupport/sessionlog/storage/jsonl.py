@@ -15,6 +15,7 @@ from labsupport.errors import (
     StaleCursorError,
     StoreBusyError,
     StoredLogError,
+    SurfaceError,
     TornLogError,
 )
 from labsupport.sessionlog.events import SessionEvent, natural
@@ -67,7 +68,7 @@ class JsonlStore:
 
     def path(self, id: str) -> Path:
         """Where the log of session *id* lies; no id leads out of the root."""
-        if not id:
+        if type(id) is not str or not id:
             raise EventError("id", "a session has an id")
         return self.root / (encode_segment(id) + self._encoding.ending)
 
@@ -107,7 +108,7 @@ class JsonlStore:
 
     def _tail(self, id: str, path: Path) -> _Tail:
         """The end of the stored log, read again unless the file is as it was left."""
-        found, known = path.stat(), self._tails.get(id)
+        found, known = path.lstat(), self._tails.get(id)
         if known is None or (found.st_size, found.st_mtime_ns) != (known.size, known.changed):
             scan, torn_bytes = self._scan(path)
             if scan.torn is not None or torn_bytes:
@@ -137,9 +138,9 @@ class JsonlStore:
         """
         if id in self._locks:
             raise StoreBusyError("this session is live in this process. Nothing was changed; close its writer first.",
-                                 self.path(id), os.getpid())
+                                 self.path(id), self._locks[id].pid)
         path = self.path(id)
-        if not path.exists():
+        if not is_taken(path):
             raise FileNotFoundError(f"{path}: there is no session of this id")
         with self._writing(id):
             def commit(scan: Scan, torn_bytes: int) -> Path | None:
@@ -158,8 +159,8 @@ class JsonlStore:
         closers = interrupted_turn_closers(scan.events)
         try:  # what opens is derivable: surface rules and relations of the header are checked here, before anything is changed
             Session.create(scan.header.id, seed=[*scan.events, *closers], header=scan.header)
-        except EventError as error:
-            raise LogCorruptError(f"{error}. Nothing was changed.", path) from None
+        except (EventError, SurfaceError) as error:
+            raise LogCorruptError(f"{str(error).removesuffix('. Nothing was changed.')}. Nothing was changed.", path) from None
         torn = scan.torn
         if torn is None and torn_bytes:
             torn = TornTail(0, path.stat().st_size - torn_bytes, torn_bytes, 0, 0, "the last batch is not whole")
@@ -220,12 +221,12 @@ class JsonlStore:
         """The log's one writer: it stores what *session* logs from now on, and what of it is not stored yet."""
         path = self.path(session.id)
         if session.id in self._locks:
-            raise StoreBusyError("this session has a writer in this process. Nothing was changed.", path, os.getpid())
+            raise StoreBusyError("this session has a writer in this process. Nothing was changed.", path, self._locks[session.id].pid)
         self.root.mkdir(parents=True, exist_ok=True)
         lock = WriterLock(path)
         fresh = session.id not in self._announced
         try:
-            stored = self._tail(session.id, path).next_seq if path.exists() else 0
+            stored = self._tail(session.id, path).next_seq if is_taken(path) else 0
             if stored > len(session.events) or (stored and not self._continues(session, stored)):
                 raise StaleCursorError(len(session.events), stored, path)
             if not is_taken(path):

@@ -1,0 +1,232 @@
+"""The loop that records a task: turns, steps, requests, streams, tools, each a fact before the next begins (chapter 4, §4.2).
+
+It imports no store: what makes the log durable is an argument (`storage.barrier`), as are ids, model, tools and all that may
+come in from outside while it runs. The clock is the session's.
+"""
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import UNSET
+
+from labsupport.errors import EventError
+from labsupport.frozen import freeze
+from labsupport.lossless import joined
+from labsupport.sessionlog.events import SessionEvent
+from labsupport.sessionlog.json_text import same_json, write_data
+from labsupport.sessionlog.models import Model, Request
+from labsupport.sessionlog.session import Session
+from labsupport.sessionlog.shapes import canonical_header
+from labsupport.sessionlog.stream import Assembly, Block
+from labsupport.sessionlog.tools import CANCELLED, CUT_SHORT, Tool, ToolOutcome, run_tool, words
+
+Reason = dict[str, Any]
+"""Why a turn ended, as its turn/end says it."""
+
+DYNAMIC_CONTEXT = "dynamic-context"
+"""The plugin that a snapshot of the dynamic context names as its source."""
+
+COMPLETED: Reason = freeze({"kind": "completed"})
+ABORTED: Reason = freeze({"kind": "aborted", "reason": {"kind": "user"}})
+MAX_TOKENS: Reason = freeze({"kind": "max-tokens"})
+
+
+@dataclass(frozen=True)
+class TurnOutcome:
+    """The number of the *turn*, the *reason* why it ended, and how many *steps* it had."""
+
+    turn: int
+    reason: Reason
+    steps: int
+
+
+def run_turn(
+    session: Session, prompt: str, model: Model, tools: Mapping[str, Tool], *, config: Mapping[str, Any], system: str = "",
+    tool_schemas: Sequence[Any] = (), context_window: int | None = None, max_steps: int = 20,
+    dynamic_context: Callable[[], Mapping[str, str]] = dict, steering: Callable[[], Iterable[str]] = lambda: (),
+    cancelled: Callable[[], bool] = lambda: False, barrier: Callable[[Session], None] = lambda session: None,
+    barrier_before_tools: bool = True, new_id: Callable[[], str] | None = None,
+) -> TurnOutcome:
+    """Answer *prompt* in one turn of *session*: ask *model*, run the tools that it calls, ask again, and log every fact.
+
+    >>> from labsupport.sessionlog.models import Reply, ScriptedModel, call
+    >>> session = Session.create("s1")
+    >>> model = ScriptedModel([Reply(calls=[call("c1", "add", "[1, 2]")]), Reply("It is 3.")])
+    >>> config = {"provider": "p", "model": "m"}
+    >>> run_turn(session, "1 + 2?", model, {"add": lambda numbers: str(sum(numbers))}, config=config)
+    TurnOutcome(turn=1, reason={'kind': 'completed'}, steps=2)
+    >>> [message["role"] for message in session.derive_messages()]
+    ['user', 'assistant', 'user', 'assistant']
+
+    *config* names provider and model. *barrier* is called with the session before each request and, unless
+    *barrier_before_tools* is false, between a tool/call and its tool: with `storage.barrier` "not started" after a crash is
+    then true. *steering* gives what the user said meanwhile; it is asked between steps, and an answer that meets new words gets
+    another step. *cancelled* is asked between chunks and before each tool. *dynamic_context* gives sections, name → text; a
+    snapshot is logged when they are not those that the model last saw. *new_id* makes message ids (m and a seq by default).
+
+    What a tool or a model raises is logged. EventError for a config without provider and model, or a turn that is still open;
+    LosslessError for a request that JSON does not carry; ValueError for no steps. What the hooks and the barrier raise, and
+    KeyboardInterrupt, come through and leave the turn open, for recovery.
+    """
+    if max_steps < 1:
+        raise ValueError("a turn has at least one step")
+    header = canonical_header({"config": dict(config), "system": system, "tools": list(tool_schemas)})
+    context = {"provider": config["provider"], "model": config["model"]}
+    if context_window is not None:
+        context["contextWindow"] = context_window
+    write_data([joined(prompt), header, context])  # what cannot be logged is refused before the turn begins
+    turn = _Turn(session, _next_turn(session), model, tools, header, context, dynamic_context, cancelled, barrier,
+                 barrier_before_tools, new_id or (lambda: f"m{len(session.events)}"))
+    return turn.run(joined(prompt), steering, max_steps)
+
+
+def _next_turn(session: Session) -> int:
+    last = _latest(session, "turn/start", "turn/end")
+    if last is None:
+        return 1
+    turn: int = last.data["turn"]
+    if last.type == "turn/start":
+        raise EventError("turn", f"turn {turn} is open; loading it from a store closes it, or interrupted_turn_closers(events)")
+    return turn + 1
+
+
+def _latest(session: Session, *types: str) -> SessionEvent | None:
+    return next((event for event in reversed(session.events) if event.type in types), None)
+
+
+@dataclass
+class _Turn:
+    """One turn while it runs."""
+
+    session: Session
+    turn: int
+    model: Model
+    tools: Mapping[str, Tool]
+    header: dict[str, Any]
+    context: dict[str, Any]
+    dynamic_context: Callable[[], Mapping[str, str]]
+    cancelled: Callable[[], bool]
+    barrier: Callable[[Session], None]
+    barrier_before_tools: bool
+    new_id: Callable[[], str]
+    step: int = 0
+
+    def run(self, prompt: str, steering: Callable[[], Iterable[str]], max_steps: int) -> TurnOutcome:
+        self.session.append("turn/start", {"turn": self.turn})
+        said, reason = [prompt], None
+        while reason is None:
+            reason = self._run_step(said)
+            if self.step == max_steps:
+                reason = reason or _error(f"the turn reached its limit of {max_steps} steps", "MAX_STEPS")
+            elif reason in (None, COMPLETED):
+                said = list(steering())
+                reason = None if said else reason
+        self.session.append("turn/end", {"turn": self.turn, "reason": reason})
+        return TurnOutcome(self.turn, reason, self.step)
+
+    def _run_step(self, said: Sequence[str]) -> Reason | None:
+        """One request and what it asks for; why the turn is over, None when the model waits for results."""
+        self.step += 1
+        self.session.append("step/start", self._here())
+        for text in said:
+            self._log_user({"kind": "user"}, text)
+        self._log_dynamic_context()
+        self._log_request()
+        reason = ABORTED if self.cancelled() else self._ask()
+        self.session.append("step/end", self._here())
+        return reason
+
+    def _here(self) -> dict[str, Any]:
+        return {"turn": self.turn, "step": self.step}
+
+    def _log_user(self, source: dict[str, Any], text: str) -> None:
+        message = {"content": [{"type": "text", "text": text}], "source": source, "role": "user", "id": self.new_id()}
+        self.session.append("user/message", message, surface_op="append")
+
+    def _log_dynamic_context(self) -> None:
+        """A snapshot of the sections, unless the latest one that is on the surface says the same."""
+        sections = [{"name": name, "text": text} for name, text in self.dynamic_context().items()]
+        sources = (message["source"] for message in reversed(self.session.derive_messages()))
+        seen: Any = next((source.get("sections") for source in sources if source.get("plugin") == DYNAMIC_CONTEXT), [])
+        if not same_json(sections, seen):
+            text = "\n\n".join(section["text"] for section in sections) or "No context applies any more."
+            source = {"kind": "plugin", "plugin": DYNAMIC_CONTEXT, "form": "snapshot", "sections": sections}
+            self._log_user(source, f"The context as it is now, in place of earlier ones:\n\n{text}")
+
+    def _log_request(self) -> None:
+        """What the next request has besides messages, where it is not what the log says already."""
+        last = _latest(self.session, "request/header")
+        if last is None or not same_json(self.session.request_header(), self.header):
+            resumed = last is not None and last.seq < self.session.first_live_seq
+            reason = "initial" if last is None else "resume" if resumed else "change"
+            self.session.append("request/header", {"header": self.header, "reason": reason})
+        if not same_json(self.session.request_context(), self.context):
+            self.session.append("request/context", self.context)
+
+    def _ask(self) -> Reason | None:
+        """Stream an answer, log it, and run its tools."""
+        self.barrier(self.session)
+        answer, seqs = Assembly(), list[int]()
+        for _ in self._log_stream(answer, seqs):
+            if answer.finish is None and self.cancelled():
+                return ABORTED
+        finish = answer.finish or {"kind": "error", "failure": {"message": "the stream ended without a finish",
+                                                                "code": "STREAM_INCOMPLETE"}}
+        if finish["kind"] == "aborted":
+            return ABORTED
+        if finish["kind"] not in ("stop", "tool-calls", "max-tokens"):
+            failure = finish.get("failure")
+            failure = failure if isinstance(failure, dict) else {}
+            return _error(str(failure.get("message", finish["kind"])), str(failure.get("code", "MODEL_FAILED")))
+        self._log_answer(answer, seqs)
+        calls = answer.calls()
+        for call in calls:
+            if finish["kind"] == "max-tokens":
+                self._log_result(call, CUT_SHORT)
+            else:
+                self._answer(call)
+        if finish["kind"] == "max-tokens":
+            return MAX_TOKENS
+        if not calls:
+            return COMPLETED
+        return ABORTED if self.cancelled() else None
+
+    def _log_stream(self, answer: Assembly, seqs: list[int]) -> Iterator[None]:
+        """Log the chunks as they come, with a pause behind each. A model that raises is a stream that ends in an error."""
+        try:
+            for chunk in self.model.stream(Request(self.session.request_header(), self.session.derive_messages())):
+                seqs.append(self.session.append("assistant/chunk", {**self._here(), "chunk": chunk}).seq)
+                answer.take(chunk)
+                yield
+        except Exception as error:  # noqa: BLE001 - a model may raise anything; the turn says that it did
+            answer.finish = {"kind": "error", "failure": {"message": words(error), "code": "MODEL_FAILED"}}
+
+    def _log_answer(self, answer: Assembly, seqs: list[int]) -> None:
+        source = {"kind": "model", "provider": self.context["provider"], "model": self.context["model"]}
+        message = {"role": "assistant", "content": answer.content(), "source": source, "id": self.new_id()}
+        usage = {} if answer.usage is None else {"usage": answer.usage}
+        self.session.append("assistant/message", {**self._here(), "message": message, **usage}, "append", seqs)
+
+    def _answer(self, call: Block) -> None:
+        """Log a call, run its tool, and log the result; there is one whatever happens."""
+        asked = {"callId": call["id"], "name": call["name"], "arguments": call["arguments"]}
+        seq = self.session.append("tool/call", {**self._here(), **asked}).seq
+        outcome = CANCELLED if self.cancelled() else run_tool(self.tools, call, self._before_tool)
+        self._log_result(call, outcome, seq)
+
+    def _before_tool(self) -> None:
+        if self.barrier_before_tools:
+            self.barrier(self.session)
+
+    def _log_result(self, call: Block, outcome: ToolOutcome, call_seq: int | None = None) -> None:
+        block = {"type": "tool-result", "toolCallId": call["id"], "content": [{"type": "text", "text": outcome.text}],
+                 "isError": outcome.error is not None}
+        source = {"kind": "tool", "callId": call["id"]}
+        message = {"source": source, "content": [block], "role": "user", "id": self.new_id()}
+        failed = {} if outcome.error is None else {"error": dict(outcome.error)}
+        self.session.append("tool/result", {**self._here(), "message": message, **failed}, "append",
+                            UNSET if call_seq is None else [call_seq])
+
+
+def _error(message: str, code: str) -> Reason:
+    return {"kind": "error", "error": {"message": message, "code": code}}
