@@ -1,0 +1,219 @@
+"""The projection units that come with the library, over the same events as everything else."""
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from labsupport.sessionlog import SessionEvent, Unit, fold, interrupted_turn_closers, session_stats, tool_pairing, turn_status
+from labsupport.sessionlog.projections import fold_state
+from tests.sessionlog import builders as make
+from tests.sessionlog.builders import Record
+from tests.sessionlog.strategies import json_of, logs, texts
+
+UNITS = [turn_status, tool_pairing, session_stats]
+each_unit = pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.key)
+
+
+@each_unit
+@settings(max_examples=40)
+@given(logs(), st.data())
+def test_prefix_then_rest_is_all_at_once(unit: Unit, records: list[Record], data: st.DataObject) -> None:
+    events = make.log(*records)
+    cut = data.draw(st.integers(0, len(events)))
+    state = fold_state(unit, events[:cut])
+    assert fold(unit, events[cut:], state) == fold(unit, events)
+
+
+@each_unit
+@settings(max_examples=40)
+@given(logs())
+def test_apply_is_pure_and_is_told_of_its_own_types_only(unit: Unit, records: list[Record]) -> None:
+    state = unit.init()
+    for event in make.log(*records):
+        before = copy.deepcopy(state)
+        once = unit.apply(state, event) if event.type in unit.event_types else state
+        assert state == before, "the state that was given stays"
+        if event.type in unit.event_types:
+            assert unit.apply(before, event) == once
+        state = once
+    assert unit.view(state) == fold(unit, make.log(*records))
+
+
+def test_other_types_are_passed_over_unread() -> None:
+    seen: list[str] = []
+    unit = Unit("seen", frozenset({"turn/start"}), lambda: 0, lambda state, event: seen.append(event.type) or state + 1)
+    assert fold(unit, make.log(*make.two_steps())) == 1
+    assert seen == ["turn/start"]
+
+
+loose = st.fixed_dictionaries(
+    {},
+    optional={
+        "turn": st.integers(0, 2) | texts,
+        "step": st.integers(0, 2) | st.just([]),
+        "callId": texts | st.just([]) | st.just("c1"),
+        "name": st.integers(),
+        "reason": texts | st.just({}),
+        "chunk": texts
+        | st.fixed_dictionaries(
+            {}, optional={"type": st.sampled_from(["text-delta", "tool-call-delta"]), "text": st.integers() | texts}
+        ),
+        "error": st.integers(),
+    },
+)
+
+
+@each_unit
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["turn/start", "turn/end", "step/start", "step/end", "assistant/chunk", "tool/call"]),
+            loose | json_of(st.none() | st.integers() | texts),
+        ),
+        max_size=6,
+    )
+)
+def test_log_only_data_of_any_kind_is_folded(unit: Unit, records: list[tuple[str, Any]]) -> None:
+    events = [
+        SessionEvent.from_json({"type": kind, "seq": at, "time": 0, "data": data}) for at, (kind, data) in enumerate(records)
+    ]
+    assert fold(unit, events) == fold(unit, events)
+
+
+@each_unit
+def test_blocks_usage_and_errors_of_any_kind_are_folded(unit: Unit) -> None:
+    strange = make.says_data(None, 5, {"type": "tool-call"}, {"type": "tool-call", "id": []})
+    records = [
+        make.turn_start(),
+        make.step_start(),
+        make.chunk("x"),
+        make.record("assistant/message", {**strange, "usage": 5}, surfaceOp="append"),
+        make.asks("c1"),
+        make.call("c1"),
+        make.record("tool/result", {**make.result_data("c1"), "error": 5}, surfaceOp="append"),
+    ]
+    assert fold(unit, make.log(*records)) is not None
+
+
+# What they say
+
+
+def test_turn_status() -> None:
+    def status(*records: Record) -> Any:
+        return fold(turn_status, make.log(*records))
+
+    assert status() == {"turn": None, "step": None, "steps": 0, "status": "none"}
+    assert status(make.turn_start()) == {"turn": 1, "step": None, "steps": 0, "status": "running"}
+    assert status(make.turn_start(), make.step_start()) == {"turn": 1, "step": 1, "steps": 1, "status": "running"}
+    assert status(*make.two_steps()) == {"turn": 1, "step": None, "steps": 2, "status": "completed"}
+    assert status(make.turn_start(), make.turn_end(kind="aborted"))["status"] == "aborted"
+    assert status(*make.two_steps(), make.turn_start(2)) == {"turn": 2, "step": None, "steps": 0, "status": "running"}
+    cut = make.log(make.turn_start(), make.step_start())
+    assert fold(turn_status, [*cut, *interrupted_turn_closers(cut)]) == {
+        "turn": 1,
+        "step": None,
+        "steps": 1,
+        "status": "interrupted",
+    }
+
+
+def test_tool_pairing() -> None:
+    def pairing(*records: Record) -> Any:
+        return fold(tool_pairing, make.log(*records))
+
+    opening = [make.turn_start(), make.step_start(), make.asks("a", "b")]
+    assert pairing(*opening)["calls"] == {
+        "a": {"name": "read", "status": "requested"},
+        "b": {"name": "read", "status": "requested"},
+    }
+    assert pairing(*opening, make.call("a"))["calls"]["a"]["status"] == "started"
+    done = pairing(*opening, make.call("a"), make.result("a"))
+    assert (done["calls"]["a"]["status"], done["succeeded"], done["failed"]) == ("succeeded", 1, 0)
+    failed = make.record("tool/result", make.result_data("a", is_error=True), surfaceOp="append")
+    assert (pairing(*opening, make.call("a"), failed)["calls"]["a"]["status"]) == "failed"
+    cut = make.log(*opening, make.call("b"))
+    recovered = fold(tool_pairing, [*cut, *interrupted_turn_closers(cut)])
+    assert {name: one["status"] for name, one in recovered["calls"].items()} == {"a": "failed", "b": "unknown"}
+    assert (recovered["failed"], recovered["unknown"]) == (1, 1)
+    again = [*make.two_steps(), make.turn_start(2)]
+    assert pairing(*again) == {"calls": {}, "succeeded": 2, "failed": 0, "unknown": 0}
+
+
+def test_a_rewritten_result_counts_once() -> None:
+    records = [
+        make.turn_start(),
+        make.step_start(),
+        make.asks("a"),
+        make.call("a"),
+        make.result("a"),
+        make.result("a", "short", op=make.replacing(4, 4), sourceEventSeqs=[4]),
+    ]
+    assert fold(tool_pairing, make.log(*records))["succeeded"] == 1
+
+
+def at(time: int, one: Record) -> Record:
+    return {**one, "time": time}
+
+
+def stats(*records: Record) -> Any:
+    return fold(session_stats, [SessionEvent.from_json({"seq": seq, **one}) for seq, one in enumerate(records)])
+
+
+def answered(time: int, tokens: object = 40, step: int = 1) -> Record:
+    return at(
+        time,
+        make.record(
+            "assistant/message",
+            {**make.says_data(make.text_block("x"), step=step), "usage": {"inputTokens": 1, "outputTokens": tokens}},
+            surfaceOp="append",
+        ),
+    )
+
+
+ZERO = {"turns": 0, "steps": 0, "llmMs": 0, "toolMs": 0, "ttftMs": 0, "ttftSteps": 0, "decodeMs": 0, "decodeTokens": 0}
+
+
+def test_session_stats_of_one_step() -> None:
+    records = [
+        at(0, make.turn_start()),
+        at(10, make.step_start()),
+        at(30, make.chunk("")),
+        at(40, make.chunk("x")),
+        at(50, make.chunk("y")),
+        answered(100),
+        at(110, make.call("a")),
+        at(150, make.result("a")),
+        at(160, make.step_end()),
+        at(170, make.turn_end()),
+    ]
+    assert stats(*records) == {
+        "turns": 1,
+        "steps": 1,
+        "llmMs": 90,
+        "toolMs": 40,
+        "ttftMs": 30,
+        "ttftSteps": 1,
+        "decodeMs": 60,
+        "decodeTokens": 40,
+    }
+    assert stats() == ZERO
+
+
+def test_session_stats_edges() -> None:
+    opening = [at(0, make.turn_start()), at(10, make.step_start())]
+    assert stats(*opening, answered(100))["decodeTokens"] == 0, "no first token, no decode"
+    assert stats(*opening, at(40, make.chunk("x")), answered(20))["llmMs"] == 10
+    assert stats(*opening, at(40, make.chunk("x")), answered(20))["decodeMs"] == 0, "times that step back count as 0"
+    assert stats(*opening, answered(5))["llmMs"] == 0
+    assert stats(*opening, at(40, make.chunk("x", step=2)), answered(100))["ttftSteps"] == 0, "another step's chunk"
+    assert (
+        stats(*opening, at(20, make.call_chunk("")), at(40, make.call_chunk("", name="read")), answered(100))["ttftMs"] == 30
+    ), "a name is a token"
+    assert stats(*opening, at(40, make.chunk("x")), answered(100, "many"))["decodeMs"] == 0
+    assert stats(*opening, at(20, make.call("a")), at(30, make.turn_end()), at(99, make.result("a")))["toolMs"] == 0, (
+        "calls drop at the turn's end"
+    )
+    assert stats(at(0, make.call("a")), at(5, make.result("a")), at(9, make.result("a")))["toolMs"] == 5
