@@ -2,7 +2,6 @@
 import json
 import math
 import re
-from decimal import Decimal
 from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined]
 from typing import Any
 
@@ -50,7 +49,12 @@ def _float(text: str) -> float:
 
 
 def _int(text: str) -> int:
-    return int(text) if len(text) <= 4300 else int(Decimal(text))
+    """The integer of *text*. Python reads 4300 digits at a time; halving keeps a line of a million from taking minutes."""
+    if len(text) <= 4300:
+        return int(text)
+    half = len(text) // 2
+    tail = _int(text[-half:])
+    return _int(text[:-half]) * 10**half + (-tail if text.startswith("-") else tail)
 
 
 _SPACE = re.compile(r"[ \t\n\r]*")

@@ -156,7 +156,8 @@ class ContextBudget:
         if kept == 0:
             raise ContextBudgetError(
                 "context budget cannot contain the smallest consistent message unit: "
-                f"the newest unit needs {self._totals[0]} characters, the budget is {max_chars}. Nothing is sent.",
+                f"the newest unit needs {self._totals[0]} characters, the budget is {max_chars}. Nothing is sent; "
+                f"the budget must be at least {self._totals[0]}.",
                 max_chars, self._totals[0])
         start = self._starts[kept - 1]
         pinned = self._pin if 0 <= self._pin < start else None

@@ -178,7 +178,7 @@ def append_session(path: str | os.PathLike[str], message: Message, *, lock: bool
     Several processes may append: each holds the file's lock while it writes. A last line that is torn is never glued on to:
     SessionTornTailError, and nothing is written; a whole one that lacks its line break gets it first. When the write
     fails half way (a full disk) the file is cut back to what it was and the error of the system comes through.
-    With ``durability="fsync"`` the line is on the disk on return.
+    With ``durability="fsync"`` the line is on the disk on return, and the name of a file that this append makes as well.
 
     ``lock=False`` is the chapter's plain append: no lock, no look at the last line, no way back. Chapter 34.
     """

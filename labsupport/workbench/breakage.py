@@ -1,5 +1,6 @@
 """One line of a session file, broken on purpose: what becomes of the file, and what parse and load say to it."""
 import json
+import re
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,23 @@ from labsupport.workbench.text import say
 
 RULES = {"object": "a1_rule_object", "role": "a1_rule_role", "string": "a1_rule_string", "boolean": "a1_rule_boolean",
          "list": "a1_rule_list", "present": "a1_rule_present"}
+AT = r",? column (?P<at>\d+)"
+REASONS = {
+    "expecting value" + AT: "a1_json_value",
+    "expecting property name enclosed in double quotes" + AT: "a1_json_name",
+    "expecting ':' delimiter" + AT: "a1_json_colon",
+    "expecting ',' delimiter" + AT: "a1_json_comma",
+    "extra data" + AT: "a1_json_extra",
+    "unterminated string starting at" + AT: "a1_json_string",
+    "invalid control character at" + AT: "a1_json_control",
+    r"invalid \\escape" + AT: "a1_json_escape",
+    r"invalid \\uXXXX escape" + AT: "a1_json_unicode",
+    r"byte (?P<at>\d+) is not UTF-8": "a1_json_utf8",
+    r"(?P<at>NaN|-?Infinity) is no JSON value": "a1_json_constant",
+    "a number is too large for a double": "a1_json_large",
+    "a byte order mark stands in front of it": "a1_json_mark",
+}
+"""What a reason of `read_json` looks like → the key of its words."""
 
 
 def problem_words(problem: RecordProblem) -> str:
@@ -32,6 +50,26 @@ def problem_words(problem: RecordProblem) -> str:
     'isError 必须是 true 或 false'
     """
     return say(RULES[problem.rule], where=problem.where) if problem.where else say("a1_rule_record")
+
+
+def json_words(reason: str) -> str:
+    """Why a line is no JSON, in the notebook's language; *reason* is what `read_json` says.
+
+    >>> from labsupport.workbench.text import speaking
+    >>> with speaking("zh"):
+    ...     json_words("unterminated string starting at column 31"), json_words("byte 7 is not UTF-8")
+    ('从第 31 个字符开始的字符串没有结束', '第 7 个字节不是 UTF-8（从 0 数起）')
+
+    The reasons are a closed set; one that is not in it, from another version of Python, stays in English:
+
+    >>> json_words("illegal trailing comma, column 3")
+    'illegal trailing comma, column 3'
+    """
+    for known, key in REASONS.items():
+        found = re.fullmatch(known, reason)
+        if found:
+            return say(key, **found.groupdict())
+    return reason
 
 
 # Breakages. Each takes the bytes of a line, its line break too, and gives what stands there afterwards.
@@ -114,15 +152,15 @@ class Reading:
 def read_line(line: bytes) -> Reading:
     """What *line* is, whatever stands in it.
 
-    >>> read_line(b'{"role":"user","content":"hi"}\\r\\n').kind, read_line(b"[NaN]").why
-    ('message', 'NaN is no JSON value')
+    >>> read_line(b'{"role":"user","content":"hi"}\\r\\n').kind, read_line(b"[NaN]").kind
+    ('message', 'text')
     """
     if line in (b"", b"\n"):
         return Reading("empty")
     try:
         value = read_json(line)
     except ValueError as error:
-        return Reading("text", why=str(error))
+        return Reading("text", why=json_words(str(error)))
     message, problem = parse_session_message(value), session_message_problem(value)
     if message is None:
         return Reading("record", why=problem_words(problem) if problem else "")

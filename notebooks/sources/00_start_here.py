@@ -7,7 +7,7 @@
 # 读完这一页，你能：
 #
 # - **确认**这里的安装可以做实验
-# - **找到**教材的某一节对应哪个实验、哪个模块
+# - **看地图**找到想做的实验和它的模块
 # - **走一遍**每个实验的四步：预测、运行、弄坏、修好
 
 # %% question [markdown] lang="en"
@@ -19,18 +19,19 @@
 # After this page you can:
 #
 # - **check** that this installation is ready for the labs
-# - **find** the lab and the module that belong to a page of the chapters
+# - **find** on the map the lab you want, and the module behind it
 # - **walk** once through the four moves of every lab: predict, run, break, repair
 
 # %% ready [markdown] lang="zh"
 # ## 准备好了吗？
 #
-# 点一下面的灰色格子，按 Shift+Enter 运行它，再按一次运行下一格。每一行都应当以“是”结尾。
+# 点一下下面的代码格，按 Shift+Enter 运行，再按一次运行下一格。每一项后面都应当是“是”，最后一行是“可以开始了。”
 
 # %% ready [markdown] lang="en"
 # ## Is everything ready?
 #
-# Click the grey cell below and press Shift+Enter to run it; press again for the next one. Every line should end in "yes".
+# Click the code cell below and press Shift+Enter to run it; press again for the next one. Every item should say "yes", and the
+# last line "You can start."
 
 # %% self-test
 from labsupport.workbench.selftest import self_test, slider_test
@@ -43,7 +44,7 @@ print(self_test())
 # <details><summary>滑块不动，或者只看到一张图？</summary>
 #
 # 刚打开的笔记本里是上次保存的图，还没有滑块。打开菜单“运行”，选“运行所有单元格”。
-# 仍然不动，就打开菜单“内核”，选“重启并运行所有单元格…”。换一台电脑、关掉再打开以后，也都是这样恢复。
+# 仍然不动，就打开菜单“内核”，选“重启内核 和 运行所有单元格…”。换了电脑，或关掉再打开，也这样恢复。
 #
 # </details>
 
@@ -53,7 +54,7 @@ print(self_test())
 # <details><summary>It does not move, or there is only a picture?</summary>
 #
 # A notebook that was just opened shows the pictures of its last run, without sliders. Choose *Run → Run All Cells*. If that
-# does not help, choose *Kernel → Restart Kernel and Run All Cells…*. The same brings everything back after a restart.
+# does not help, choose *Kernel → Restart Kernel and Run All Cells…*. Do the same on another computer, or after closing it.
 #
 # </details>
 
@@ -107,13 +108,15 @@ Still(map_picture())
 # Try them on a very small session. Three messages, and the characters they take in a session file:
 
 # %% tiny
-from labsupport.miniagent import AssistantMessage, UserMessage, estimate_context_chars, trim_context
+from labsupport.miniagent import AssistantMessage, UserMessage
+from labsupport.miniagent import estimate_context_chars, trim_context
 
-messages = [UserMessage("How were sales?"), AssistantMessage("Down by 8 % in the south."), UserMessage("Why?")]
+answer = AssistantMessage("Down by 8 % in the south.")
+messages = [UserMessage("How were sales?"), answer, UserMessage("Why?")]
 estimate_context_chars(messages)
 
 # %% predict [markdown] lang="zh"
-# **一、预测。** 只允许 `120` 个字符，会留下几条消息？把 `None` 换成你的数字；不填也能继续。
+# **1. 预测。** 只允许 `120` 个字符，会留下几条消息？把 `None` 换成你的数字；不填也能继续。
 
 # %% predict [markdown] lang="en"
 # **1. Predict.** With room for `120` characters, how many messages stay? Put your number in place of `None`; leaving it
@@ -123,7 +126,7 @@ estimate_context_chars(messages)
 guess = None
 
 # %% run [markdown] lang="zh"
-# **二、运行**，再和预测对照。
+# **2. 运行**，再和预测对照。
 
 # %% run [markdown] lang="en"
 # **2. Run**, and compare.
@@ -135,22 +138,24 @@ kept = trim_context(messages, max_chars=120)
 print(compare(guess, len(kept)))
 
 # %% why [markdown] lang="zh"
-# 从最新的消息往回取，装不下就停。最早的那条被舍去了，但 `messages` 里仍有三条：记录没有变。
+# 从最新的消息往回取，装不下就停。最早的那条裁掉了，但 `messages` 还是原来那么长：记录没有变。
 #
-# **三、弄坏。** 预算小到连最新的一条都装不下，会怎样？下面的红字是故意的。读最后一行：哪里、怎么了、下一步。
+# **3. 弄坏。** 预算小到连最新的一条都装不下，会怎样？下面的红字是故意的。读最后一行：怎么了，后果是什么，下一步做什么。
 
 # %% why [markdown] lang="en"
-# Messages are taken from the newest back, until one does not fit. The oldest is left out here, yet `messages` still holds
-# all three: the record has not changed.
+# Messages are taken from the newest back, until one does not fit. The oldest was cut off here, yet `messages` is as long as
+# before: the record has not changed.
 #
 # **3. Break it.** What if the budget is too small even for the newest? The red text below is meant to be there. Read its
-# last line: where, what, and what to do next.
+# last line: what is wrong, what that means, and what to do next.
 
 # %% break-it tags=["raises-exception"]
 trim_context(messages, max_chars=10)
 
 # %% repair [markdown] lang="zh"
-# **四、修好。** 每个实验最后有练习。你写几行代码，检查会说三种话之一：还没有开始；在最小的哪个例子上、差在哪里；正确。
+# 这句话是说：预算连最新的单元（这里是一条消息）都装不下，所以什么都不发送；预算至少要最后那个数。
+#
+# **4. 修好。** 每个实验最后有练习。你写几行代码，检查会说三种话之一：还没有开始；在最小的哪个例子上、差在哪里；正确。
 # 不动练习、直接“运行所有单元格”也不会出错。
 #
 # <details><summary>提示和答案都这样折叠着</summary>
@@ -160,6 +165,9 @@ trim_context(messages, max_chars=10)
 # </details>
 
 # %% repair [markdown] lang="en"
+# In other words: nothing is sent, because not even the newest unit (one message, here) fits, and the last figure is the
+# smallest budget that would do.
+#
 # **4. Repair.** A lab ends with an exercise. You write a few lines, and the check says one of three things: not started;
 # what differs, on the smallest case that shows it; correct. *Run All Cells* works with the exercises untouched.
 #

@@ -8,7 +8,7 @@
 #
 # - **判断**一行能不能恢复成消息，并说出理由
 # - **读懂**加载时的报错：哪一行、坏在哪里、下一步做什么
-# - **写出**解析函数里处理工具消息的那一支
+# - **写出**解析函数里处理工具消息的分支
 
 # %% question [markdown] lang="en"
 # # Parse and load
@@ -23,7 +23,7 @@
 # - **write** the parser's branch for tool messages
 
 # %% files [markdown] lang="zh"
-# ## 先看一个好文件
+# ## 先看一个完好的文件
 #
 # 下面这一格把几份示例会话复制到一个临时文件夹，之后都在那里工作，随便弄坏都不要紧。
 
@@ -51,11 +51,10 @@ for line in Path("short.jsonl").read_bytes().split(b"\n"):
     print(line)
 
 # %% good [markdown] lang="zh"
-# 加载以后，每一行成了一条消息：用户的提问、助手的请求（带一个调用）、工具的结果、助手的回答。
+# 加载以后，每一行成了一条消息：用户的问题、助手发出的调用、工具的结果、助手的回答。
 
 # %% good [markdown] lang="en"
-# Loaded, each line is a message: what the user asked, what the assistant requested (with one call), the tool's result, the
-# assistant's answer.
+# Loaded, each line is a message: what the user asked, the assistant's call, the tool's result, the assistant's answer.
 
 # %% good-load
 from labsupport.miniagent import load_session
@@ -95,25 +94,29 @@ with suppress(SessionJsonError):
 print(compare(guess, len(loaded)))
 
 # %% why [markdown] lang="zh"
-# 连完好的行也没有返回。如果跳过坏行，历史里就会多一个没人看得见的洞：这里丢的正好是请求，留下的结果成了孤儿。
-# 宁可停下来，让人去修。它停下来时说了什么？去掉保护再运行一次，红字是故意的：
+# 连完好的行也没有返回。如果跳过坏行，历史就会悄悄缺一块：这里丢的正好是调用，留下的结果找不到自己的调用（叫**孤儿结果**）。
+# 宁可停下来，让人去修。它停下来时说了什么？去掉 `suppress` 再运行一次，红字是故意的：
 
 # %% why [markdown] lang="en"
-# Not even the good lines come back. Skipping the bad one would leave a hole that nobody sees: here it would be the request,
-# and its result would be an orphan. So the load stops and a person decides. What does it say? Once more, without the net;
-# the red text is meant to be there:
+# Not even the good lines come back. Skipping the bad one would take a piece of the history away in silence: here it would be
+# the call, and its result would be left without one (an **orphan**). So the load stops and a person decides. What does it say?
+# Once more, without `suppress`; the red text is meant to be there:
 
 # %% break-it tags=["raises-exception"]
 load_session("second_line.jsonl")
 
 # %% answers [markdown] lang="zh"
-# ## 解析只回答，加载才抛出
+# 最后一行是说：第 2 行不是 JSON，该写键名的地方断了；什么也没有加载，先修好这一行。
 #
-# 分工是这样的：`parse_session_message` 回答“这个值是什么消息”，不是就答 `None`，给它什么都不会抛出；
+# ## 解析只给答案，加载才报错
+#
+# 分工是这样的：`parse_session_message` 回答“这个值是什么消息”，不是消息就返回 `None`；无论给它什么，都不会抛出异常。
 # `load_session` 决定坏行意味着什么。
 
 # %% answers [markdown] lang="en"
-# ## Parse answers, load throws
+# Its last line says where (line 2), what (the JSON breaks off at a key), and what to do: nothing was loaded, repair that line.
+#
+# ## Parse answers, load raises
 #
 # They share the work: `parse_session_message` answers which message a value is, or `None`, and never raises, whatever it is
 # given; `load_session` decides what a bad line means.
@@ -125,18 +128,20 @@ print(parse_session_message({"role": "robot", "content": "hi"}))
 print(parse_session_message("not even an object"))
 
 # %% shared [markdown] lang="zh"
-# 教材的表从共同前提开始：值是对象，`role` 和 `content` 都是字符串。再看是哪一种消息。不认识的键不碍事，只是不进消息。
+# 教材的表先看共同前提：值是对象，`role` 和 `content` 都是字符串；再看 `role` 是哪一种。
+# 多出来的键不碍事，只是不会进到消息里。
 
 # %% shared [markdown] lang="en"
 # The chapter's table begins with what all messages share: an object whose `role` and `content` are strings. Then the role
-# decides. A key that is not known does no harm; it just does not enter the message.
+# decides. An extra key does no harm; it just does not enter the message.
 
 # %% shared-table
 from labsupport.workbench.tables import verdict_table
 
 verdict_table([
-    None, ["user", "hi"], {"content": "hi"}, {"role": "user"}, {"role": "user", "content": None},
-    {"role": "robot", "content": "hi"}, {"role": "user", "content": "hi"},
+    None, ["user", "hi"], {"content": "hi"}, {"role": "user"},
+    {"role": "user", "content": None}, {"role": "robot", "content": "hi"},
+    {"role": "user", "content": "hi"},
     {"role": "user", "content": "hi", "mood": "good"},
 ])
 
@@ -152,7 +157,8 @@ verdict_table([
 # %% calls-table
 good, bare = {"id": "c1", "name": "ls", "input": None}, {"id": "c2", "name": "ls"}
 lists = ([], [good], [bare], [good, bare], [good, "ls"], None)
-verdict_table({"role": "assistant", "content": "", "toolCalls": calls} for calls in lists)
+said = {"role": "assistant", "content": ""}
+verdict_table(said | {"toolCalls": calls} for calls in lists)
 
 # %% results [markdown] lang="zh"
 # 工具消息要有字符串 `toolCallId`，`isError` 必须是真正的布尔值。`1` 不是。
@@ -162,7 +168,8 @@ verdict_table({"role": "assistant", "content": "", "toolCalls": calls} for calls
 
 # %% results-table
 result = {"role": "tool", "content": "42", "toolCallId": "c1"}
-verdict_table([*(result | {"isError": flag} for flag in (False, True, 1, "false", None)), result])
+flags = (False, True, 1, "false", None)
+verdict_table([*(result | {"isError": flag} for flag in flags), result])
 
 # %% problem [markdown] lang="zh"
 # 表里的理由来自 `session_message_problem`：哪个字段，违反了哪条规则。解析函数就建立在它上面。
@@ -176,24 +183,29 @@ from labsupport.miniagent import session_message_problem
 session_message_problem(result)
 
 # %% record [markdown] lang="zh"
-# ## 两种坏行，一个行号
+# ## 坏行有两种，行号只有一套
 #
-# 不是 JSON，是 `SessionJsonError`；是 JSON 却不是消息，是 `SessionRecordError`。报错里只有位置和规则，从不引用消息的内容：
-# 日志里可能有不该外传的东西。
+# 不是 JSON，报 `SessionJsonError`；是 JSON 却不是消息，报 `SessionRecordError`。报错里只有位置和规则，
+# 从不引用消息的内容：
+# 报错常会写进日志，而消息里可能有不该外传的内容。
 
 # %% record [markdown] lang="en"
-# ## Two kinds of bad lines, one number
+# ## Two kinds of bad lines, one count
 #
 # A line that is not JSON is a `SessionJsonError`; JSON that is no message is a `SessionRecordError`. Both name the place and
-# the rule and never quote what a message says: it may not be for everybody's eyes.
+# the rule and never quote what a message says: errors end up in logs, and a message may not be for everybody's eyes.
 
 # %% record-error tags=["raises-exception"]
 load_session("bad_record.jsonl")
 
 # %% number [markdown] lang="zh"
+# 这一次是说：这一行的 `isError` 必须是 `true` 或 `false`；哪一行，报错开头就写着。
+#
 # 空行会跳过，但照样占行号。下面的文件里，好的一行和坏的一行之间有空行。**预测**：报错说的是第几行？
 
 # %% number [markdown] lang="en"
+# This time `isError` is neither `true` nor `false`; which line it is stands at the beginning.
+#
 # Empty lines are passed over, but they are counted. In the file below, empty lines stand between a good line and a bad one.
 # **Predict**: which number does the error name?
 
@@ -210,28 +222,30 @@ except SessionFileError as error:
     print(compare(guess_line, error.line))
 
 # %% number-why [markdown] lang="zh"
-# 这是编辑器里的行号：打开文件，跳到这一行，就是它。教材数的是非空行；本书改成数文件里的行，因为要去修的人面对的是编辑器。
+# 这是编辑器里的行号：打开文件，跳到这一行，就是它。教材数的是非空行；练习册改成数文件里的行，因为修文件的人用的是编辑器。
 
 # %% number-why [markdown] lang="en"
 # It is the number that an editor shows: open the file, go to that line, and there it is. The chapter counts the lines that
-# are not empty; this workbook counts those of the file, since whoever repairs it sits before an editor.
+# are not empty; this workbook counts those of the file, since whoever repairs it uses an editor.
 
 # %% torn [markdown] lang="zh"
 # ## 残尾：写到一半就停了
 #
-# 进程在写最后一行时被杀，文件就断在半行上，没有换行。本书为它单独加了一个类，
-# 说明前面都完整，该截到哪个字节。
+# 进程在写最后一行时被终止，文件就断在半行上，没有换行。练习册为它单独加了一个异常类，
+# 它会告诉你：前面的行都完整，文件该截到第几个字节。
 
 # %% torn [markdown] lang="en"
 # ## A torn tail: stopped while writing
 #
 # When a process is killed while it writes, the file ends in the middle of a line, without a line break. This workbook
-# adds a class of its own for it: everything before is whole, and it says at which byte to cut.
+# adds an exception of its own for it, which tells you that all lines before are whole, and at which byte to cut the file.
 
 # %% torn-error tags=["raises-exception"]
 load_session("torn_tail.jsonl")
 
 # %% torn-repair [markdown] lang="zh"
+# 报错是说：末行写到一半就停了，前面的行都完整；先留一份副本，再把文件截到那个字节；文件没有被改动。
+#
 # 照它说的做，在副本上截断，前面的消息就都回来了。由人来截，加载不会替你改文件。
 
 # %% torn-repair [markdown] lang="en"
@@ -243,17 +257,19 @@ from labsupport.errors import SessionTornTailError
 try:
     load_session("torn_tail.jsonl")
 except SessionTornTailError as torn:
-    Path("repaired.jsonl").write_bytes(Path("torn_tail.jsonl").read_bytes()[:torn.offset])
+    whole = Path("torn_tail.jsonl").read_bytes()[:torn.offset]
+    Path("repaired.jsonl").write_bytes(whole)
 len(load_session("repaired.jsonl"))
 
 # %% cuts [markdown] lang="zh"
 # 只缺换行、内容完整的末行不算残尾，照常加载。那么，把文件在**每个字节**处各截一次呢？
-# 定律：要么报残尾，要么返回写过的消息的开头几条，绝不会返回没写过的消息。数一数各有几次：
+# 这里有一条**定律**，也就是对任何输入都成立的性质：要么报残尾，要么返回写过的消息的开头几条，绝不会返回没写过的消息。
+# 数一数各有几次：
 
 # %% cuts [markdown] lang="en"
 # A last line that is whole and lacks only its line break is not torn; it loads. And if the file is cut once at **every
-# byte**? The law: either the tail is torn, or the first few of the written messages come back. Never a message that was not
-# written. How often does each happen?
+# byte**? There is a **law**, which is to say that it holds for every input: either the tail is torn, or the first few of the
+# written messages come back. Never a message that was not written. How often does each happen?
 
 # %% law-cuts
 import os
@@ -273,11 +289,17 @@ for size in range(os.path.getsize("cut.jsonl"), -1, -1):
 print(counts)
 
 # %% strict [markdown] lang="zh"
+# `torn` 后面是报残尾的次数；其余每一对，冒号前是返回了几条消息，冒号后是有多少处截断给出这么多条。
+# 每个条数大多有两处：刚好截在换行之后，或者只缺这个换行。
+#
 # ## 严格的 JSON
 #
 # 别的语言写的文件、别的编辑器存过的文件，会出什么花样？每种花样放进一个小文件，看加载怎么说。
 
 # %% strict [markdown] lang="en"
+# After `torn` stands how often the tail was torn. In every other pair the first figure is how many messages came back, the
+# second how many cuts gave that many. Mostly there are two: right after a line break, and with only that line break missing.
+#
 # ## Strict JSON
 #
 # What comes from a program in another language, or from an editor that saved the file? Each oddity in a small file of its
@@ -290,22 +312,22 @@ hi = b'{"role":"user","content":"hi"}\n'
 load_table({
     "NaN": hi.replace(b'"hi"', b'"hi","score":NaN'),
     "1e999": hi.replace(b'"hi"', b'"hi","score":1e999'),
-    "BOM": b"\xef\xbb\xbf" + hi, "half of a UTF-8 character": hi.replace(b"hi", "预".encode()[:2]),
-    "a raw control character": hi.replace(b"hi", b"h\0i"), "CR alone": hi.replace(b"\n", b"\r") + hi,
-    "blanks on a line": hi + b"   \n", "an array": b"[]\n",
+    "BOM": b"\xef\xbb\xbf" + hi, "half UTF-8": hi.replace(b"hi", "预".encode()[:2]),
+    "control": hi.replace(b"hi", b"h\0i"), "CR": hi.replace(b"\n", b"\r") + hi,
+    "blanks": hi + b"   \n", "array": b"[]\n",
     "empty line": hi + b"\n" + hi, "CRLF": hi.replace(b"\n", b"\r\n"),
-    "U+2028 in a string": hi.replace(b"hi", "h\u2028i".encode()),
-    "escaped half of an emoji": hi.replace(b"hi", rb"\ud83d"), "no line break at the end": hi[:-1],
+    "U+2028": hi.replace(b"hi", "h\u2028i".encode()),
+    "half emoji": hi.replace(b"hi", rb"\ud83d"), "no line break": hi[:-1],
 })
 
 # %% strict-why [markdown] lang="zh"
 # 上半部分报错，下半部分照常加载。行只以 `\n` 结束。Python 的 `str.splitlines()` 会在 U+2028 处也切一刀，
-# 把一条好消息切成两行坏的。`NaN` 不属于 JSON，哪怕它在一个没人读的键里：换个严格的读者，这一行就读不了。
+# 把一条好消息切成两行坏的。`NaN` 不属于 JSON，哪怕它在一个用不到的键里：换一个更严格的解析器，这一行就读不了。
 
 # %% strict-why [markdown] lang="en"
 # Those above are refused, those below load. A line ends at `\n` and nowhere else. Python's `str.splitlines()` cuts at U+2028
-# as well and makes two bad lines of one good message. `NaN` is not JSON, not even in a key that nobody reads: the next strict
-# reader would stop there.
+# as well and makes two bad lines of one good message. `NaN` is not JSON, not even in a key that nobody uses: a stricter parser
+# would stop there.
 
 # %% absent [markdown] lang="zh"
 # ## 唯一吞掉的错误
@@ -331,22 +353,28 @@ load_session("not_there.jsonl")
 load_session(".")
 
 # %% runnable [markdown] lang="zh"
+# 这次是系统的错误：`.` 是个目录，不是文件。
+#
 # ## 能恢复，不等于能运行
 #
-# 解析只看一行的结构。结果的请求没有了、调用还没有结果，这些单看一行都看不出来，所以照常加载。
-# 第一个文件有一个孤儿结果，第二个有几个没有结果的调用：
+# 解析只看一行的结构。结果找不到自己的调用、调用还没有结果，这些单看一行都看不出来，所以照常加载。
+# 每行先是读回了几条消息；然后，第一个文件是孤儿结果的下标，第二个文件是还没有结果的调用：
 
 # %% runnable [markdown] lang="en"
+# An error of the system, this time: `.` is a directory, no file.
+#
 # ## Restorable is not runnable
 #
-# A parser sees the structure of one line. A result whose request is gone, a call without a result: no single line shows
-# that, so both load. The first file has an orphan result, the second has calls without a result:
+# A parser sees the structure of one line. A result whose call is gone, a call without a result: no single line shows that, so
+# both load. Each line begins with the messages that came back; then, for the first file, where its orphans stand, and for the
+# second, the calls that have no result:
 
 # %% runnable-run
 from labsupport.miniagent import find_orphans, open_calls
 
-print(len(load_session("orphan.jsonl")), find_orphans(load_session("orphan.jsonl")))
-print(len(load_session("open_call.jsonl")), [call.id for call in open_calls(load_session("open_call.jsonl"))])
+orphan, unanswered = load_session("orphan.jsonl"), load_session("open_call.jsonl")
+print(len(orphan), find_orphans(orphan))
+print(len(unanswered), [call.id for call in open_calls(unanswered)])
 
 # %% append [markdown] lang="zh"
 # ## 追加，再读回来
@@ -359,10 +387,12 @@ print(len(load_session("open_call.jsonl")), [call.id for call in open_calls(load
 # `append_session` adds one line at a time. Three messages, three lines:
 
 # %% append-three
-from labsupport.miniagent import AssistantMessage, ToolCall, ToolMessage, UserMessage, append_session
+from labsupport.miniagent import append_session
+from labsupport.miniagent import AssistantMessage, ToolCall, ToolMessage, UserMessage
 
+read = ToolCall("c1", "read", {"rows": [1, None]})
 append_session("demo.jsonl", UserMessage("预算 🙂"))
-append_session("demo.jsonl", AssistantMessage("", (ToolCall("c1", "read", {"rows": [1, None]}),)))
+append_session("demo.jsonl", AssistantMessage("", (read,)))
 append_session("demo.jsonl", ToolMessage("c1", "42", False))
 print(Path("demo.jsonl").read_text("utf-8"), end="")
 
@@ -405,13 +435,13 @@ for seed in range(20):
 print(total)
 
 # %% refuses [markdown] lang="zh"
-# 要守住定律，就得在写之前拒绝：`NaN` 没有 JSON 写法；`2**60` 换成 JavaScript 来读会变成另一个数；
-# 分成两半的 emoji 读回来会合成一个；集合不是 JSON。最后一行说的是：文件一个字节都没动。
+# 要守住定律，就得在写之前拒绝。下面的报错依次是说：`NaN` 没有 JSON 写法；`2**60` 换成 JavaScript 来读会变成另一个数；
+# 分成两半的 emoji 读回来会合成一个；集合不是 JSON。最后一行的 `True` 说明：文件一个字节都没动。
 
 # %% refuses [markdown] lang="en"
 # To keep the law, some values are refused before anything is written: `NaN` has no spelling in JSON; read by JavaScript,
-# `2**60` would be another number; an emoji in two halves would come back as one; a set is not JSON. The last line says that
-# not a byte of the file has changed.
+# `2**60` would be another number; an emoji in two halves would come back as one; a set is not JSON. The `True` at the end says
+# that not a byte of the file has changed.
 
 # %% refuses-run
 from labsupport.errors import LosslessError
@@ -419,7 +449,8 @@ from labsupport.errors import LosslessError
 before = Path("demo.jsonl").read_bytes()
 for value in (float("nan"), 2**60, "\ud83d" + "\ude42", {1, 2}):
     try:
-        append_session("demo.jsonl", AssistantMessage("", (ToolCall("c9", "save", value),)))
+        save = ToolCall("c9", "save", value)
+        append_session("demo.jsonl", AssistantMessage("", (save,)))
     except LosslessError as error:
         print(error)
 print(Path("demo.jsonl").read_bytes() == before)
@@ -444,7 +475,7 @@ append_session("glued.jsonl", UserMessage("Still there?"), lock=False)
 print(Path("glued.jsonl").read_bytes().split(b"\n")[3])
 
 # %% plain-why [markdown] lang="zh"
-# 新消息粘在了半行后面。这一行现在有换行，不再是残尾，成了文件中间的损坏：报错里没有可以截断的字节，连新消息也跟着丢了。
+# 新消息粘在了半行后面。这一行现在有换行，不再是残尾，成了文件中间的损坏：报错也说不出该截到哪个字节，连新消息也跟着丢了。
 
 # %% plain-why [markdown] lang="en"
 # The new message is glued to the half line. That line has a line break now, so it is no torn tail any more but damage: the
@@ -454,9 +485,13 @@ print(Path("glued.jsonl").read_bytes().split(b"\n")[3])
 load_session("glued.jsonl")
 
 # %% locked [markdown] lang="zh"
-# 默认的追加是本书加的：带锁，先看末行，是残尾就拒绝，一个字节也不写。
+# 报错只说这一行不是 JSON，要先修好它。
+#
+# 默认的追加是练习册加的：带锁，先看末行，是残尾就拒绝，一个字节也不写。
 
 # %% locked [markdown] lang="en"
+# All that it says is that this line is not JSON and has to be repaired.
+#
 # The default append is an addition of this workbook: it takes a lock and looks at the last line first. If that is torn, it
 # refuses and writes nothing.
 
@@ -464,9 +499,13 @@ load_session("glued.jsonl")
 append_session("torn_tail.jsonl", UserMessage("Still there?"))
 
 # %% writers [markdown] lang="zh"
+# 报错还是残尾的那一句，说明该截到哪里；文件没有被改动。
+#
 # 锁还管另一件事：几个进程同时写同一个文件。谁先谁后不知道，但一条不少，各自的顺序也不乱：
 
 # %% writers [markdown] lang="en"
+# The sentence is that of the torn tail: it says where to cut, and nothing was changed.
+#
 # The lock does one more thing: several processes may write the same file. Who comes first is not known, but no message is
 # lost, and each process finds its own in order:
 
@@ -476,19 +515,23 @@ from labsupport.workbench.writers import append_from_processes
 append_from_processes("shared.jsonl", processes=4, each=25)
 said = [message.content for message in load_session("shared.jsonl")]
 print(len(said))
-for writer in range(4):
-    print([text for text in said if text[0] == str(writer)] == [f"{writer}:{number}" for number in range(25)])
+for writer in "0123":
+    its_own = [text for text in said if text[0] == writer]
+    print(its_own == [f"{writer}:{number}" for number in range(25)])
 
 # %% explore [markdown] lang="zh"
 # ## 选一行，弄坏它
 #
-# 滑块选行，菜单选弄坏的方式。**问题**：哪些弄坏的方式不会报错？其中哪些其实丢了东西？
+# 滑块选行，菜单选弄坏的方式。先自己试，再运行下一格。
+#
+# **问题**：哪些弄坏的方式不会报错？其中哪些其实丢了东西？
 
 # %% explore [markdown] lang="en"
 # ## Pick a line, break it
 #
-# The slider picks a line, the menu a way to break it. **The question**: which breakages pass without an error, and which of
-# those lose something all the same?
+# The slider picks a line, the menu a way to break it. Try for yourself before you run the next cell.
+#
+# **The question**: which breakages pass without an error, and which of those lose something all the same?
 
 # %% explorer
 from labsupport.workbench.explorers.a1 import line_explorer
@@ -507,7 +550,7 @@ explorer.still
 # 不报错的有：多一个键（键不进消息）、`input` 变成 `null`（内容变了）、变成空行（整条消息没了）；
 # 换行前有 CR、末行缺换行也不报错，这两样没丢什么。
 #
-# 结构检查只能发现结构上的错。上面第二行被抹成空行，加载一声不吭，留下的结果却成了孤儿：要发现它，得看行与行之间的关系。
+# 结构检查只能发现结构上的错。上面第二行被抹成空行，加载一声不吭，留下的却是孤儿结果：要发现它，得看行与行之间的关系。
 #
 # </details>
 
@@ -522,14 +565,15 @@ explorer.still
 # </details>
 
 # %% exercise [markdown] lang="zh"
-# ## 练习：工具消息这一支
+# ## 练习：工具消息这个分支
 #
 # 写 `parse_tool(value)`。共同前提已经成立：`value` 是对象，`role` 是 `"tool"`，`content` 是字符串。
-# 合格就返回 `ToolMessage(tool_call_id, content, is_error)`，不合格返回 `None`，任何时候都不抛出。
+# 合格就返回 `ToolMessage(tool_call_id, content, is_error)`，不合格返回 `None`，任何时候都不抛出异常。
 #
 # <details><summary>提示</summary>
 #
-# 字段可能不在，用 `value.get("toolCallId")` 取。问类型，不要问真假：`isinstance(x, str)`。再想想上面那张表里的 `1`：
+# 字段可能不在，用 `value.get("toolCallId")` 取。问类型，不要问真假：`isinstance(x, str)`。
+# 再想想上面那张表里的 `1`：
 # Python 的 `bool` 和 `int` 是什么关系？
 #
 # </details>
@@ -569,7 +613,7 @@ assert verdict.correct, verdict
 # <details><summary>答案</summary>
 #
 # 取出两个字段，`toolCallId` 要过 `isinstance(…, str)`，`isError` 要过 `isinstance(…, bool)`，
-# 都过了才构造消息，否则返回 `None`。缺字段时 `get` 给出 `None`，它既不是 `str` 也不是 `bool`，所以不必另写一支。
+# 都过了才构造消息，否则返回 `None`。缺字段时 `get` 给出 `None`，它既不是 `str` 也不是 `bool`，所以不必另写一个分支。
 # 用 `isinstance(…, int)` 就错了：`bool` 是 `int` 的子类，`1` 也会通过。空字符串和 `False` 都是合格的值。
 #
 # </details>
@@ -585,25 +629,31 @@ assert verdict.correct, verdict
 # </details>
 
 # %% think [markdown] lang="zh"
-# ## 想一想
+# ## 思考题
 #
 # 教材为自己的取舍列了理由。先自己答，再展开。
 #
-# <details><summary>为什么追加 JSONL，而不是每一轮重写整个文件？</summary>
+# **1.** 为什么追加 JSONL，而不是每一轮重写整个文件？
+#
+# <details><summary>参考答案</summary>
 #
 # 追加只碰末尾，先前写好的行不会再动，写到一半停下，最多坏掉末行。“残尾”一节把文件在每个字节处都截过：前面的消息一条没坏。
-# 重写整个文件时停下，丢的可能是全部历史，而且历史越长，每一轮写得越多。代价是：改不了旧记录，文件只会变长。
+# 重写整个文件时停下，丢的可能是全部历史，而且历史越长，每一轮写得越多。代价是：改不了旧的行，文件只会变长。
 #
 # </details>
 #
-# <details><summary>为什么坏行要抛出，而不是跳过？</summary>
+# **2.** 为什么坏行要抛出异常，而不是跳过？
 #
-# 跳过等于悄悄删掉一条消息。探索器里抹掉第二行就是这个效果：少一条，没有报错，结果成了孤儿，模型看到的是一段没发生过的对话。
-# 抛出会打断工作，但行号和原因都在手里，修不修、怎么修由人决定。
+# <details><summary>参考答案</summary>
+#
+# 跳过等于悄悄删掉一条消息。滑块那一格里抹掉第二行就是这个效果：少一条，没有报错，留下孤儿结果，模型看到的是一段没发生过的对话。
+# 抛出异常会打断工作，但行号和原因都在手里，修不修、怎么修由人决定。
 #
 # </details>
 #
-# <details><summary>教材的追加没有锁。什么时候这样就够了？</summary>
+# **3.** 教材的追加没有锁。什么时候这样就够了？
+#
+# <details><summary>参考答案</summary>
 #
 # 一个文件只有一个进程在写，而且上一次没有停在半行上。两条都靠使用者自己保证，代码不检查；
 # `glued.jsonl` 就是第二条不成立时的样子。教材的 agent 很小，一次一个会话，这样取舍说得过去。
@@ -612,20 +662,24 @@ assert verdict.correct, verdict
 # </details>
 
 # %% think [markdown] lang="en"
-# ## Think about it
+# ## Questions to think about
 #
 # The chapter gives reasons for what it chose. Answer first, then unfold.
 #
-# <details><summary>Why append to JSONL rather than rewrite the file on every turn?</summary>
+# **1.** Why append to JSONL rather than rewrite the file on every turn?
+#
+# <details><summary>An answer</summary>
 #
 # An append touches the end alone. Lines that were written stay as they are, and a writer that is stopped spoils the last one
 # at most. The torn-tail section cut the file at every byte, and no earlier message was harmed. Stopped while it rewrites, a
-# program can lose the whole history, and it writes more on every turn. The price: old records cannot be changed, and the file
+# program can lose the whole history, and it writes more on every turn. The price: old lines cannot be changed, and the file
 # only grows.
 #
 # </details>
 #
-# <details><summary>Why does a bad line raise instead of being skipped?</summary>
+# **2.** Why does a bad line raise instead of being skipped?
+#
+# <details><summary>An answer</summary>
 #
 # To skip a line is to delete a message in silence. Erasing line two in the explorer does just that: one message less, no
 # error, a result that is an orphan, and a model that reads a conversation which never took place. Raising interrupts the
@@ -633,7 +687,9 @@ assert verdict.correct, verdict
 #
 # </details>
 #
-# <details><summary>The chapter's append has no lock. When is that enough?</summary>
+# **3.** The chapter's append has no lock. When is that enough?
+#
+# <details><summary>An answer</summary>
 #
 # When a single process writes the file, and the last one did not stop in the middle of a line. Both are left to the user; no
 # code looks. `glued.jsonl` shows what happens when the second fails. For a small agent with one session at a time that is a

@@ -6,7 +6,7 @@
 # 学完你能：
 #
 # - **算出**一个字符预算会留下哪些消息，又停在哪里
-# - **说明**工具的请求和结果为什么要一起留、一起走，教材的规则在什么时候做不到
+# - **说明**工具的调用和结果为什么要同去同留，教材的规则在什么时候做不到
 # - **判断**字符预算离真实的 token 有多远，哪些问题裁剪解决不了
 
 # %% question [markdown] lang="en"
@@ -18,7 +18,7 @@
 # Afterwards you can:
 #
 # - **work out** which messages a budget of characters keeps, and where it stops
-# - **explain** why a tool's request and its result stay or go together, and when the chapter's rule fails to see to it
+# - **explain** why a call and its result stay or go together, and when the chapter's rule fails to see to it
 # - **judge** how far a budget of characters is from real tokens, and what trimming cannot solve
 
 # %% look [markdown] lang="zh"
@@ -41,12 +41,12 @@ messages = samples.load("tools")
 print(shape(messages))
 
 # %% costs [markdown] lang="zh"
-# 一条消息的价钱，是它在会话文件里那一行的字符数，连换行一起算。最新的六条：
+# 一条消息占多少，就是它在会话文件里那一行的字符数，连换行一起算。最新的几条：
 
 # %% costs [markdown] lang="en"
-# What a message costs is the number of characters of its line in the session file, line break included. The newest six:
+# What a message costs is the number of characters of its line in the session file, line break included. The newest few:
 
-# %% newest-six
+# %% newest-few
 from labsupport.miniagent import estimate_context_chars, find_orphans, trim_context
 
 for message in messages[-6:]:
@@ -73,10 +73,10 @@ kept = trim_context(messages, max_chars=500)
 print(compare(guess, len(kept)))
 
 # %% slice [markdown] lang="zh"
-# 光看字符，五条也装得下。把最新的五条直接切下来看看：
+# 光看字符，还装得下更多。不管别的，从末尾多切几条下来看看：
 
 # %% slice [markdown] lang="en"
-# By characters alone, five would fit. So cut off the newest five by hand and look at them:
+# By characters alone, more would fit. So take a few more from the end by hand, and look at them:
 
 # %% five
 five = messages[-5:]
@@ -84,13 +84,13 @@ print(estimate_context_chars(five), "|", shape(five))
 print(find_orphans(five))
 
 # %% why [markdown] lang="zh"
-# 下标 0 和 1 的两个结果成了**孤儿结果**：要它们的请求被切掉了。模型会看到没人问过的回答，许多服务商干脆拒收这样的请求。
+# 最后一行列出的是**孤儿结果**的下标：它们的调用被裁掉了。模型会看到没有来由的结果，许多服务商干脆拒收这样的请求。
 #
-# 所以裁剪按**单元**进行：一次工具往返是一个单元，整个留，或整个舍。
+# 所以裁剪按**单元**进行：一次工具往返是一个单元，整个留下，或整个裁掉。
 
 # %% why [markdown] lang="en"
-# The results at 0 and 1 became **orphans**: the message that asked for them was cut off. The model would read answers that
-# nobody asked for, and many providers refuse such a request.
+# The last line gives the indexes of **orphans**: results whose calls were cut off. The model would read results that come from
+# nowhere, and many providers refuse such a request.
 #
 # So trimming works in **units**: a tool round trip is one, kept whole or dropped whole.
 
@@ -114,14 +114,14 @@ for index, message in enumerate(example):
 # %% steps [markdown] lang="zh"
 # 从末尾开始：
 #
-# 1. 下标 3 是结果 b。往回找要它的助手消息，在下标 1。于是 1 到 3 是一个单元，夹在中间的结果 a 也在里面。
+# 1. 下标 3 是结果 b。往回找发出这个调用的助手消息，在下标 1。于是 1 到 3 是一个单元，夹在中间的结果 a 也在里面。
 # 2. 接着看下标 0：用户消息，自己就是一个单元。
 
 # %% steps [markdown] lang="en"
 # Begin at the end:
 #
-# 1. Index 3 is result b. Look back for the assistant message that asks for it: index 1. So 1 to 3 are one unit, and result a,
-#    which stands between, comes along.
+# 1. Index 3 is result b. Look back for the assistant message that makes this call: index 1. So 1 to 3 are one unit, and
+#    result a, which stands between, comes along.
 # 2. Go on at index 0: a user message is a unit of its own.
 
 # %% example-units
@@ -129,13 +129,14 @@ from labsupport.miniagent import ContextBudget
 
 budget = ContextBudget(example)
 for start, stop in budget.units:
-    print(f"{start} – {stop - 1}: {shape(example[start:stop])}, {sum(budget.costs[start:stop])}")
+    print(f"{start} – {stop - 1}: {shape(example[start:stop])},", end=" ")
+    print(sum(budget.costs[start:stop]))
 
 # %% edge [markdown] lang="zh"
-# 现在让预算慢慢变大。装下两个单元的总价之前，多出来的字符都白白剩着：
+# 现在让预算慢慢变大。在装得下两个单元之前，多出来的字符都用不上：
 
 # %% edge [markdown] lang="en"
-# Now let the budget grow. Until both units fit, every further character is simply left over:
+# Now let the budget grow. Until both units fit, every further character is of no use:
 
 # %% example-budgets
 both = estimate_context_chars(example)
@@ -145,40 +146,49 @@ for chars in (budget.smallest, both - 1, both):
 # %% break [markdown] lang="zh"
 # ## 弄坏它
 #
-# 比最新的单元再少一个字符呢？裁掉半个单元，就会拆开一对；什么都不发，又像是发了。两样都不行，所以抛出错误：
+# 比最新的单元再少一个字符呢？裁掉半个单元，就会拆开一对；什么都不发却不吭声，又会掩盖问题。两样都不行，所以抛出异常：
 
 # %% break [markdown] lang="en"
 # ## Break it
 #
-# And one character less than the newest unit? Half a unit would tear a pair apart, and an empty request would hide that
-# something went wrong. So it is an error:
+# And one character less than the newest unit? Half a unit would tear a pair apart, and to send nothing without a word would
+# hide that something went wrong. So it raises:
 
 # %% below-the-newest-unit tags=["raises-exception"]
 trim_context(example, max_chars=budget.smallest - 1)
 
 # %% break-empty [markdown] lang="zh"
-# 一条消息也没有，是另一种情况，有自己的一句话：
+# 报错是说：预算连最新的单元都装不下，什么也没有发送；预算至少要最后那个数。
+#
+# 一条消息也没有，是另一种情况，报错也不一样：
 
 # %% break-empty [markdown] lang="en"
-# No messages at all is another matter, with a sentence of its own:
+# Nothing was sent, and the last figure is the smallest budget that would do.
+#
+# No messages at all is another matter, with an error of its own:
 
 # %% no-messages tags=["raises-exception"]
 trim_context([], max_chars=500)
 
 # %% odd [markdown] lang="zh"
-# ## 三种怪样的会话
+# 这是说：预算再大也不能是空的，因为没有消息可发。
 #
-# **本来就没有请求的结果。** 例如文件开头丢了几行。它自己是一个单元，谁也不替它编一个请求：
+# ## 三种特殊的会话
+#
+# **本来就没有调用的结果。** 例如文件开头丢了几行。它自己是一个单元，不会有人替它补一个调用：
 
 # %% odd [markdown] lang="en"
-# ## Three odd histories
+# No budget helps here: there is no message to send.
 #
-# **A result that never had a request**, because the file lost its first lines, say. It is a unit on its own; nobody makes up a
-# request for it:
+# ## Three special histories
+#
+# **A result without any call**, because the file lost its first lines, say. It is a unit on its own; nobody makes up a call
+# for it:
 
 # %% lone-orphan
 lost = history("tool lost, user")
-print(find_orphans(lost), [shape(lost[start:stop]) for start, stop in ContextBudget(lost).units])
+units = ContextBudget(lost).units
+print(find_orphans(lost), [shape(lost[start:stop]) for start, stop in units])
 
 # %% unserialisable [markdown] lang="zh"
 # **写不成 JSON 的消息。** 下面这个调用的输入里有一个 `set`，算不出它有多少字符。错误说出是第几条（从 0 数起），但不引用内容：
@@ -194,17 +204,21 @@ bad = AssistantMessage("", (ToolCall("c9", "look_up", {"keys": {"north", "south"
 trim_context([*example, bad], max_chars=1000)
 
 # %% unserialisable-hidden [markdown] lang="zh"
-# 把它放到最前面，同一段会话却裁得好好的：预算还没走到它那里就停了。预算一放大，错误才会出来。
+# 这里是说：这一条写不成 JSON，因为它的输入里有一个 `set`。
+#
+# 把它放到最前面，同样的消息却照常裁剪：往回取，还没取到它就停了。预算一放大，才会报错。
 
 # %% unserialisable-hidden [markdown] lang="en"
-# Put it first, and the same messages are trimmed without complaint: the walk stops before it gets there. The error waits for a
-# larger budget.
+# A `set` in its input is what keeps this message from being JSON.
+#
+# Put it first, and the same messages are trimmed without complaint: the walk back stops before it gets there. The error waits
+# for a larger budget.
 
 # %% unserialisable-oldest
 print(shape(trim_context([bad, *example], max_chars=budget.smallest)))
 
 # %% loop [markdown] lang="zh"
-# **很长的工具循环。** 用户只说了一句话，后面全是调用和结果。预算 `800`，模型还看得到那句话吗？
+# **很长的工具循环。** 用户只问了一句，后面全是调用和结果。预算 `800`，模型还看得到那个问题吗？
 
 # %% loop [markdown] lang="en"
 # **A long tool loop.** The user said one thing; everything after it is calls and results. With a budget of `800`, does the
@@ -227,13 +241,15 @@ print(shape(trim_context(loop, max_chars=800, pin_first_user=True)))
 # %% rules [markdown] lang="zh"
 # ## 交错的调用，两种规则
 #
-# 两个循环共用一个会话文件，调用就会交错。教材的规则让结果去找最近的请求，`closed` 则保证从哪里裁都不会拆开一对：
+# 两个循环共用一个会话文件，调用就会交错。教材规则让结果往回找最近的、发出这个调用的消息；`closed`（封闭规则）只在所有调用都有了结果的地方分开，
+# 所以从哪里裁都不会拆开一对：
 
 # %% rules [markdown] lang="en"
 # ## Interleaved calls, two rules
 #
-# Two loops share a session file, and their calls interleave. The chapter's rule takes a result with the nearest request;
-# `closed` makes sure that no cut, wherever it falls, tears a pair apart:
+# Two loops share a session file, and their calls interleave. The chapter rule takes a result with the nearest message that
+# makes its call; `closed` (the closed rule) divides only where every call has its result, so that no cut, wherever it falls,
+# tears a pair apart:
 
 # %% two-rules
 from labsupport.workbench.pictures.rules import rules_picture
@@ -255,32 +271,35 @@ from labsupport.miniagent import context_units
 print(context_units(messages, "chapter") == context_units(messages, "closed"))
 
 # %% law [markdown] lang="zh"
-# ## 定律：留下的结果都有请求
+# ## 定律：留下的结果都有调用
 #
-# 300 段随机会话（每段有固定的种子）。任何预算都只能在单元之间下刀，所以把每个单元的开头都当作刀口，数一数有多少刀会拆开一对：
+# 定律是对任何输入都成立的性质，一个例子证明不了，所以用许多段随机会话来试（每段有固定的种子）。
+# 任何预算都只能在单元之间裁，所以把每个单元的开头都当作切口，数一数有多少个切口会拆开一对：
 
 # %% law [markdown] lang="en"
-# ## The law: no result without its request
+# ## The law: no result without its call
 #
-# 300 random histories, each from a fixed seed. A budget can only cut between units, so take the start of every unit as a cut
-# and count the cuts that tear a pair apart:
+# A law holds for every input, so one example proves little: try it on many random histories, each from a fixed seed. A budget
+# can only cut between units, so take the start of every unit as a cut and count the cuts that tear a pair apart:
 
 # %% law-cuts
 from labsupport.workbench.histories import lost_results, random_history
 
 for rule in ("chapter", "closed"):
     tried = [ContextBudget(random_history(seed), rule) for seed in range(300)]
-    cuts = [lost_results(one.messages, start) for one in tried for start, _ in one.units]
-    print(rule, len(cuts), sum(map(bool, cuts)))
+    cuts = [(one.messages, start) for one in tried for start, _ in one.units]
+    torn = [lost_results(*cut) for cut in cuts]
+    print(rule, len(cuts), sum(map(bool, torn)))
 
 # %% law-two [markdown] lang="zh"
-# 每行是规则、刀数、拆开一对的刀数。预算也要诚实：留下的不超预算，再多一个单元就超。在同样的会话上试 20 个预算：
+# 每行依次是：规则、切口数、拆开了一对的切口数。预算也要算得准：留下的不超预算，再多一个单元就超。
+# 在同样的会话上各试一些预算，先打印试了多少次：
 
 # %% law-two [markdown] lang="en"
-# Each line: rule, cuts, cuts that tear a pair. The budget has to be honest, too: what is kept fits, and one more unit would
-# not. Twenty budgets on each of the same histories:
+# Each line: rule, cuts, cuts that tear a pair. The budget has to be exact, too: what is kept fits, and one more unit would not.
+# Some budgets on each of the same histories; the first figure is how many were tried:
 
-# %% law-honest
+# %% law-exact
 fits = [one.fit(one.smallest + extra) for one in tried for extra in range(0, 1000, 50)]
 print(len(fits), all(fit.cost <= fit.max_chars for fit in fits))
 print(all(fit.next_cost is None or fit.next_cost > fit.max_chars for fit in fits))
@@ -318,20 +337,21 @@ for name in ("tools", "loop", "long"):
 #
 # 拖动预算，换规则，换会话（`long` 有几百条消息，`empty` 一条也没有）。
 #
-# **只问一件事**：选 `interleaved` 和教材规则，在哪些预算下，会有结果失去请求？换成封闭规则呢？
+# **一个问题**：选 `interleaved` 和教材规则，在哪些预算下，会有结果失去调用？换成封闭规则呢？先自己拖，再运行下一格。
 
 # %% slider [markdown] lang="en"
 # ## Your turn: the budget slider
 #
 # Move the budget, change the rule, change the session (`long` has a few hundred messages, `empty` has none).
 #
-# **One question**: choose `interleaved` and the chapter rule. At which budgets does a result lose its request? And under the
-# closed rule?
+# **One question**: choose `interleaved` and the chapter rule. At which budgets does a result lose its call? And under the
+# closed rule? Move it yourself before you run the next cell.
 
 # %% explorer
 from labsupport.workbench.explorers.a2 import budget_explorer
 
-histories = {name: samples.load(name) for name in ("tools", "interleaved", "loop", "long")} | {"empty": []}
+names = ("tools", "interleaved", "loop", "long")
+histories = {name: samples.load(name) for name in names} | {"empty": []}
 explorer = budget_explorer(histories, show_text=True)
 explorer
 
@@ -357,7 +377,8 @@ explorer.still
 # %% range
 for rule in ("chapter", "closed"):
     one = ContextBudget(interleaved, rule)
-    wrong = [chars for chars in range(one.smallest, 1000) if lost_results(interleaved, one.fit(chars).start)]
+    wrong = [chars for chars in range(one.smallest, 1000)
+             if lost_results(interleaved, one.fit(chars).start)]
     print(rule, wrong[:1], wrong[-1:], len(wrong))
 
 # %% record [markdown] lang="zh"
@@ -372,38 +393,39 @@ print(histories["tools"] == samples.load("tools"))
 # %% exercise [markdown] lang="zh"
 # ## 练习：写出这条定律
 #
-# 给你一个列表，是裁剪后留下的消息。返回一个列表：没有请求的结果的**下标**。请求要在结果**前面**，可以隔着别的消息；
-# 一条助手消息可以发出几个调用。
+# 给你一个列表，是裁剪后留下的消息。返回一个列表：没有调用的结果的**下标**。调用要在结果**前面**，可以隔着别的消息；
+# 一条助手消息可以发出几个调用；同一个调用有两个结果，两个都算有调用。
 #
-# 用得上的字段：`message.role`（`"user"`、`"assistant"`、`"tool"`），助手的 `message.tool_calls`（每个有 `call.id`），
+# 用得上的字段：`message.role`（`"user"`、`"assistant"`、`"tool"`），
+# 助手的 `message.tool_calls`（每个有 `call.id`），
 # 结果的 `message.tool_call_id`。
 
 # %% exercise [markdown] lang="en"
 # ## Exercise: write the law
 #
-# You are given a list, the messages that a trim has kept. Return a list with the **indexes** of the results that have no
-# request. A request stands somewhere **before** its result, maybe with other messages between; one assistant message may make
-# several calls.
+# You are given a list, the messages that a trim has kept. Return a list with the **indexes** of the results that have no call.
+# A call stands somewhere **before** its result, maybe with other messages between; one assistant message may make several
+# calls; and where one call has two results, both of them have a call.
 #
 # The fields you need: `message.role` (`"user"`, `"assistant"`, `"tool"`), an assistant's `message.tool_calls` (each has
 # `call.id`), and a result's `message.tool_call_id`.
 
 # %% law-orphans
-def results_without_request(messages):
+def results_without_call(messages):
     ### BEGIN SOLUTION
-    asked, found = set(), []
+    called, found = set(), []
     for index, message in enumerate(messages):
         if message.role == "assistant":
-            asked.update(call.id for call in message.tool_calls)
-        elif message.role == "tool" and message.tool_call_id not in asked:
+            called.update(call.id for call in message.tool_calls)
+        elif message.role == "tool" and message.tool_call_id not in called:
             found.append(index)
     return found
     ### END SOLUTION
 
 # %% law-orphans-check points=2
-from labsupport.workbench.checks.a2 import check_results_without_request
+from labsupport.workbench.checks.a2 import check_results_without_call
 
-verdict = check_results_without_request(results_without_request)
+verdict = check_results_without_call(results_without_call)
 print(verdict)
 ### BEGIN HIDDEN TESTS
 assert verdict.correct, verdict
@@ -412,24 +434,24 @@ assert verdict.correct, verdict
 # %% exercise-help [markdown] lang="zh"
 # <details><summary>提示</summary>
 #
-# 从前往后走一遍，记住到目前为止问过的所有 id。走到一个结果时，它的 id 问过没有？
+# 从前往后走一遍，记住到目前为止发出的所有调用的 id。走到一个结果时，它的 id 在不在里面？
 #
 # </details>
 #
 # <details><summary>答案</summary>
 #
 # ```python
-# def results_without_request(messages):
-#     asked, found = set(), []
+# def results_without_call(messages):
+#     called, found = set(), []
 #     for index, message in enumerate(messages):
 #         if message.role == "assistant":
-#             asked.update(call.id for call in message.tool_calls)
-#         elif message.role == "tool" and message.tool_call_id not in asked:
+#             called.update(call.id for call in message.tool_calls)
+#         elif message.role == "tool" and message.tool_call_id not in called:
 #             found.append(index)
 #     return found
 # ```
 #
-# 只往前看，所以后来才出现的请求不算数；集合里一直留着旧的 id，所以交错的调用也认得出来。
+# 只往前看，所以后来才出现的调用不算数；集合里一直留着旧的 id，所以交错的调用、同一个调用的第二个结果也认得出来。
 # 把它用在 `trim_context(interleaved, 600, rule="chapter")` 上，会得到上面图里那个红色的结果。
 #
 # </details>
@@ -437,26 +459,27 @@ assert verdict.correct, verdict
 # %% exercise-help [markdown] lang="en"
 # <details><summary>Hint</summary>
 #
-# Go through the list once, from the front, and remember every id that was asked for so far. When you come to a result: was its
-# id asked for?
+# Go through the list once, from the front, and remember the id of every call so far. When you come to a result: is its id among
+# them?
 #
 # </details>
 #
 # <details><summary>Answer</summary>
 #
 # ```python
-# def results_without_request(messages):
-#     asked, found = set(), []
+# def results_without_call(messages):
+#     called, found = set(), []
 #     for index, message in enumerate(messages):
 #         if message.role == "assistant":
-#             asked.update(call.id for call in message.tool_calls)
-#         elif message.role == "tool" and message.tool_call_id not in asked:
+#             called.update(call.id for call in message.tool_calls)
+#         elif message.role == "tool" and message.tool_call_id not in called:
 #             found.append(index)
 #     return found
 # ```
 #
-# It only looks at what came before, so a request that comes later does not count; old ids stay in the set, so interleaved calls
-# are recognised. Try it on `trim_context(interleaved, 600, rule="chapter")`: it names the red result of the picture above.
+# It only looks at what came before, so a call that comes later does not count; old ids stay in the set, so interleaved calls
+# and the second result of a call are recognised. Try it on `trim_context(interleaved, 600, rule="chapter")`: it names the red
+# result of the picture above.
 #
 # </details>
 
@@ -467,7 +490,7 @@ assert verdict.correct, verdict
 #
 # <details><summary>参考答案</summary>
 #
-# 裁剪只决定这一次发什么，记录不该变短：换一个预算，舍去的消息还要能回来。滑块来回移动，记录还是原样（练习前那一格）。
+# 裁剪只决定这一次发什么，记录不该变短：换一个预算，裁掉的消息还要能回来。滑块来回移动，记录还是原样（练习前那一格）。
 # 追加一条消息，只写这条消息，断电最坏是末尾留下半行（A1 的残尾）。每轮重写，写的量随会话变长，中途断电还可能丢掉整段历史。
 # 追加的代价是文件只增不减，改错和删除都要另想办法。
 #
@@ -477,7 +500,7 @@ assert verdict.correct, verdict
 #
 # <details><summary>参考答案</summary>
 #
-# 数字符不需要模型，不联网，谁数都一样，还正好等于文件里的长度。代价在「字符与 token」那张表里：字符一样多，
+# 数字符不需要模型，不联网，谁数都一样，还正好等于文件里的长度。代价在“字符与 token”那张表里：字符一样多，
 # 中文的 token 是英文的几倍。用固定的“几个字符一个 token”去换算，总有一种文本会算错。
 # 所以要么按 token 最密的文本留足余量，要么在发送前用该模型自己的分词器再数一次。
 #
@@ -487,9 +510,9 @@ assert verdict.correct, verdict
 #
 # <details><summary>参考答案</summary>
 #
-# 裁剪是确定的：同样的输入，留下同样的消息，一个字也不改。连最新的单元都装不下，就报错，因为再裁只能拆开一对（「弄坏它」）。
-# 摘要能留住旧内容的意思，但要再请求一次模型，会漏、会编，还必须记下它替代了哪些消息。
-# 「很长的工具循环」说明裁剪也会丢掉要紧的东西。这时该固定、该摘要，还是该拆任务，是产品的决定，不该由裁剪函数悄悄做主。
+# 裁剪是确定的：同样的输入，留下同样的消息，一个字也不改。连最新的单元都装不下，就报错，因为再裁只能拆开一对（“弄坏它”）。
+# 摘要能留住旧内容的意思，但要再问一次模型，会漏、会编，还必须记下它替代了哪些消息。
+# “很长的工具循环”说明裁剪也会丢掉要紧的东西。这时该固定、该摘要，还是该拆任务，是产品的决定，不该由裁剪函数悄悄做主。
 #
 # </details>
 #
@@ -497,10 +520,10 @@ assert verdict.correct, verdict
 #
 # <details><summary>参考答案</summary>
 #
-# - token 数准确：「字符与 token」的表。
-# - 意思完整：「很长的工具循环」里，任务本身被裁掉了。
-# - 交错的调用、跨轮次重复的 id：「交错的调用，两种规则」的图，以及「定律」里 `chapter` 那一行不是 0。
-# - 加密、锁、fsync、删除，命令行有没有传这些选项：裁剪管不到，见 A1 和 A3。
+# - token 数准确：“字符与 token”的表。
+# - 意思完整：“很长的工具循环”里，任务本身被裁掉了。
+# - 交错的调用、跨轮次重复的 id：“交错的调用，两种规则”的图，以及“定律”里 `chapter` 那一行不是 0。
+# - 加密、锁、fsync、删除，命令行有没有把预算传下去：裁剪管不到，见 A1 和 A3。
 #
 # </details>
 
@@ -551,8 +574,8 @@ assert verdict.correct, verdict
 # - Meaning: in the long tool loop the task itself was cut off.
 # - Interleaved calls, and ids that come again in a later turn: the picture of the two rules, and the line `chapter` under "The
 #   law", which is not 0.
-# - Encryption, locks, fsync, deletion, and whether the command line passes these options on: not trimming's business; see A1
-#   and A3.
+# - Encryption, locks, fsync, deletion, and whether the command line passes the budget on: not trimming's business; see A1 and
+#   A3.
 #
 # </details>
 
@@ -560,13 +583,13 @@ assert verdict.correct, verdict
 # ## 小结
 #
 # - 从最新的单元往回取，第一个装不下的就是终点；连最新的都装不下，就报错。
-# - 请求和结果同进同退，交错时要用封闭规则；任务本身要靠固定，或别的办法留住。
+# - 调用和结果同去同留，交错时要用封闭规则；任务本身要靠固定，或别的办法留住。
 # - 裁剪的是这次请求，不是记录；数的是字符，不是 token。
 
 # %% recap [markdown] lang="en"
 # ## Recap
 #
 # - Units are taken from the newest back, up to the first that does not fit; if the newest does not, that is an error.
-# - Request and result stay or go together, and with interleaved calls that takes the closed rule; the task itself has to be
+# - Call and result stay or go together, and with interleaved calls that takes the closed rule; the task itself has to be
 #   pinned, or kept by other means.
 # - What is trimmed is the request, not the record; what is counted is characters, not tokens.

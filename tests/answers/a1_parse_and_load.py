@@ -20,7 +20,18 @@ def parse_tool(value):
     if set(value) != {"role", "content", "toolCallId", "isError"} or not isinstance(value["isError"], bool):
         return None
     return ToolMessage(value["toolCallId"], value["content"], value["isError"])
+""", "a1_extra_refused"),
+        ("""\
+def parse_tool(value):
+    if value.get("isError") or not isinstance(value.get("toolCallId"), str):
+        return None
+    return ToolMessage(value["toolCallId"], value["content"], False)
 """, "a1_good_refused"),
+        ("""\
+def parse_tool(value):
+    message = ToolMessage(value.get("toolCallId"), value["content"], value.get("isError"))
+    print(message)
+""", "a1_never_returns"),
         ("""\
 def parse_tool(value):
     if isinstance(value.get("toolCallId"), str) and isinstance(value.get("isError"), bool):

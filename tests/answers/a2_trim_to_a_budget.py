@@ -2,23 +2,23 @@
 
 WRONG = {
     "law-orphans": [
-        ("""def results_without_request(messages):
+        ("""def results_without_call(messages):
     return []
 """, "a2_law_silent"),
-        ("""def results_without_request(messages):
-    asked = {call.id for message in messages if message.role == "assistant" for call in message.tool_calls}
-    return [index for index, message in enumerate(messages) if message.role == "tool" and message.tool_call_id not in asked]
+        ("""def results_without_call(messages):
+    called = {call.id for message in messages if message.role == "assistant" for call in message.tool_calls}
+    return [index for index, message in enumerate(messages) if message.role == "tool" and message.tool_call_id not in called]
 """, "a2_law_later"),
-        ("""def results_without_request(messages):
-    asked, found = set(), []
+        ("""def results_without_call(messages):
+    called, found = set(), []
     for index, message in enumerate(messages):
         if message.role == "assistant" and message.tool_calls:
-            asked.add(message.tool_calls[0].id)
-        elif message.role == "tool" and message.tool_call_id not in asked:
+            called.add(message.tool_calls[0].id)
+        elif message.role == "tool" and message.tool_call_id not in called:
             found.append(index)
     return found
 """, "a2_law_first_call"),
-        ("""def results_without_request(messages):
+        ("""def results_without_call(messages):
     found = []
     for index, message in enumerate(messages):
         if message.role == "tool":
@@ -27,40 +27,55 @@ WRONG = {
                 found.append(index)
     return found
 """, "a2_law_neighbour"),
-        ("""def results_without_request(messages):
-    asked, found = set(), []
+        ("""def results_without_call(messages):
+    called, found = set(), []
     for index, message in enumerate(messages):
         if message.role == "assistant" and message.tool_calls:
-            asked = {call.id for call in message.tool_calls}
-        elif message.role == "tool" and message.tool_call_id not in asked:
+            called = {call.id for call in message.tool_calls}
+        elif message.role == "tool" and message.tool_call_id not in called:
             found.append(index)
     return found
 """, "a2_law_newest_only"),
-        ("""def results_without_request(messages):
-    asked, found = set(), []
+        ("""def results_without_call(messages):
+    called, found = set(), []
     for message in messages:
         if message.role == "assistant":
-            asked.update(call.id for call in message.tool_calls)
-        elif message.role == "tool" and message.tool_call_id not in asked:
+            called.update(call.id for call in message.tool_calls)
+        elif message.role == "tool" and message.tool_call_id not in called:
             found.append(message.tool_call_id)
     return found
 """, "a2_law_ids"),
-        ("""def results_without_request(messages):
-    return any(message.role == "tool" for message in messages)
+        ("""def results_without_call(messages):
+    return {index for index, message in enumerate(messages) if message.role == "tool"}
 """, "a2_law_not_a_list"),
-        ("""def results_without_request(messages):
-    asked, found = set(), []
+        ("""def results_without_call(messages):
+    called, found = set(), []
     for index, message in enumerate(messages):
         if message.role == "assistant":
-            asked.update(call.id for call in message.tool_calls)
-        elif getattr(message, "tool_call_id", None) not in asked:
+            called.update(call.id for call in message.tool_calls)
+        elif getattr(message, "tool_call_id", None) not in called:
             found.append(index)
     return found
 """, "a2_law_wrong_role"),
-        ("""def results_without_request(messages):
+        ("""def results_without_call(messages):
     return [index for index, message in enumerate(messages) if message.role == "tool"]
 """, "a2_law_other"),
-        ("""def results_without_request(messages):
+        ("""def results_without_call(messages):
+    for index, message in enumerate(messages):
+        print(index, message.role)
+""", "a2_law_no_value"),
+        ("""def results_without_call(messages):
+    called, found = set(), []
+    for index, message in enumerate(messages):
+        if message.role == "assistant":
+            called.update(call.id for call in message.tool_calls)
+        elif message.role == "tool":
+            if message.tool_call_id not in called:
+                found.append(index)
+            called.discard(message.tool_call_id)
+    return found
+""", "a2_law_second_result"),
+        ("""def results_without_call(messages):
     return [index for index, message in enumerate(messages) if message["role"] == "tool"]
 """, "check_raised"),
     ],

@@ -27,6 +27,12 @@ WRONG = {
         (HEAD + OPTIONS.replace('"--session"', '"--session", default="session.jsonl"')
          + "    return run_agent(args.prompt, model, tools(), session_path=args.session, "
          "context_max_chars=args.context_max_chars)\n", "a3_plain"),
+        (HEAD + OPTIONS + "    return run_agent(args.prompt, model, tools(), session_path=args.session, "
+         "context_max_chars=args.context_max_chars or 250)\n", "a3_plain_trimmed"),
+        (HEAD + OPTIONS, "a3_not_called"),
+        (HEAD + OPTIONS.replace("parse_args(argv)", "parse_args()")
+         + "    return run_agent(args.prompt, model, tools(), session_path=args.session, "
+         "context_max_chars=args.context_max_chars)\n", "a3_refused_plain"),
         (HEAD + OPTIONS + "    if args.session:\n        Path(args.session).unlink(missing_ok=True)\n"
          "    return run_agent(args.prompt, model, tools(), session_path=args.session, "
          "context_max_chars=args.context_max_chars)\n", "a3_file_other"),

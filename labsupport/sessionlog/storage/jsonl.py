@@ -221,7 +221,8 @@ class JsonlStore:
         """The log's one writer: it stores what *session* logs from now on, and what of it is not stored yet."""
         path = self.path(session.id)
         if session.id in self._locks:
-            raise StoreBusyError("this session has a writer in this process. Nothing was changed.", path, self._locks[session.id].pid)
+            raise StoreBusyError("this session has a writer in this process. Nothing was changed.", path,
+                                 self._locks[session.id].pid)
         self.root.mkdir(parents=True, exist_ok=True)
         lock = WriterLock(path)
         fresh = session.id not in self._announced

@@ -5,7 +5,7 @@ from typing import Any
 from labsupport.lossless import js_json
 from labsupport.miniagent import ToolMessage, session_message_problem
 from labsupport.workbench.breakage import problem_words
-from labsupport.workbench.checks.base import Verdict, attempt, correct, not_started, wrong
+from labsupport.workbench.checks.base import Verdict, attempt, correct, not_started, untouched, wrong
 from labsupport.workbench.text import say
 
 SHARED = {"role": "tool", "content": "42"}  # the shared precondition holds for every case
@@ -13,7 +13,7 @@ MESSAGES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("a1_good_refused", {"toolCallId": "c1", "isError": True}),
     ("a1_false_refused", {"toolCallId": "c1", "isError": False}),
     ("a1_empty_id_refused", {"toolCallId": "", "isError": False}),
-    ("a1_good_refused", {"toolCallId": "c1", "isError": False, "mood": "good"}),
+    ("a1_extra_refused", {"toolCallId": "c1", "isError": False, "mood": "good"}),
 )
 """What a message may have for fields, and the sentence for refusing it; small cases first."""
 OTHERS: tuple[dict[str, Any], ...] = (
@@ -26,8 +26,10 @@ OTHERS: tuple[dict[str, Any], ...] = (
 def check_parse_tool(parse_tool: Callable[[dict[str, Any]], object]) -> Verdict:
     """Try *parse_tool* on values of which role and content are known to be right."""
     tried = [attempt(parse_tool, SHARED | fields) for _, fields in MESSAGES]
-    if all(found.error is None and found.value is None for found in tried):
+    if untouched(parse_tool, lambda value: None):
         return not_started()
+    if all(found.error is None and found.value is None for found in tried):
+        return wrong("a1_never_returns", case=say("a1_case_fields", fields=js_json(MESSAGES[0][1])))
     for (key, fields), found in zip(MESSAGES, tried, strict=True):
         case = say("a1_case_fields", fields=js_json(fields))
         if found.error is not None:

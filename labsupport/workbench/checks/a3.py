@@ -1,15 +1,19 @@
 """The check of lab A3: does the command line pass its two options on?"""
+import argparse
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import chdir, redirect_stderr
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import patch
 
 from labsupport.miniagent import AgentRun, Model, ScriptedModel, estimate_context_chars, load_session
 from labsupport.workbench import samples
-from labsupport.workbench.checks.base import Attempt, Verdict, attempt, correct, not_started, wrong
+from labsupport.workbench.checks.base import Attempt, Verdict, attempt, correct, not_started, untouched, wrong
 from labsupport.workbench.sample_talks import SHORT
+from labsupport.workbench.text import say
 
 Command = Callable[[Sequence[str], Model], Any]
 PROMPT, TURNS = SHORT[0]
@@ -27,6 +31,8 @@ def check_command(command: Command) -> Verdict:
     It is tried without options, then with each of the two, then with both, in an empty folder each time.
     """
     passed = correct()  # said here: in the empty folder nothing tells the notebook's language
+    if untouched(command, _stub):
+        return not_started()
     for case in (_plain, _session, _budget, _both):
         with TemporaryDirectory() as folder, chdir(folder):
             verdict = case(command)
@@ -35,13 +41,18 @@ def check_command(command: Command) -> Verdict:
     return passed
 
 
+def _stub(argv: Sequence[str], model: Model) -> None:  # no docstring: it has to be the learner's own
+    parser = argparse.ArgumentParser()
+    parser.add_argument("prompt")
+
+
 def _run(command: Command, *options: str) -> tuple[Attempt, ScriptedModel]:
     """What *command* gives for the prompt with *options*, and the model that it asked; argparse's own complaint is dropped."""
     model = ScriptedModel(TURNS)
 
     def quietly() -> Any:
         try:
-            with redirect_stderr(StringIO()):
+            with redirect_stderr(StringIO()), patch.object(sys, "argv", ["command"]):  # no prompt for who reads those instead
                 return command([PROMPT, *options], model)
         except SystemExit as error:
             raise Refused from error
@@ -52,11 +63,11 @@ def _run(command: Command, *options: str) -> tuple[Attempt, ScriptedModel]:
 def _failed(it: Attempt, model: ScriptedModel, options: str) -> Verdict | None:
     """What went wrong before the file and the requests can be looked at, if anything."""
     if isinstance(it.error, Refused):
-        return wrong("a3_refused", options=options)
+        return wrong("a3_refused", options=options) if options else wrong("a3_refused_plain")
     if it.error:
-        return it.verdict(options or PROMPT)
+        return it.verdict(say("a3_case_options", options=options) if options else say("a3_case_plain"))
     if not isinstance(it.value, AgentRun):
-        return wrong("a3_no_run") if model.requests else not_started()
+        return wrong("a3_no_run" if model.requests else "a3_not_called")
     return None
 
 
@@ -64,9 +75,11 @@ def _plain(command: Command) -> Verdict | None:
     """Without options: starts empty, writes nothing, sends the whole history."""
     it, model = _run(command)
     failed = _failed(it, model, "")
-    if failed is None and (any(Path().iterdir()) or [*map(list, model.requests)][1:] != [it.value.messages[:3]]):
+    if failed is not None:
+        return failed
+    if any(Path().iterdir()):
         return wrong("a3_plain")
-    return failed
+    return None if [*map(list, model.requests)][1:] == [it.value.messages[:3]] else wrong("a3_plain_trimmed")
 
 
 def _session(command: Command) -> Verdict | None:

@@ -1,9 +1,14 @@
 """What a check says: not started, what differs on the smallest case, or correct."""
 from collections.abc import Callable
 from dataclasses import dataclass
+from dis import get_instructions
 from typing import Any
 
 from labsupport.workbench.text import say
+
+
+LONGEST = 160
+"""As much of an error's own words is repeated."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,6 +38,24 @@ def wrong(key: str, **values: object) -> Verdict:
     return Verdict(False, key, say(key, **values))
 
 
+def untouched(function: Callable[..., object], stub: Callable[..., object]) -> bool:
+    """Whether *function* is still the *stub*: what it does is the same, step by step.
+
+    >>> def stub(value):
+    ...     pass
+    >>> def printing(value):
+    ...     print(value)
+    >>> untouched(stub, lambda value: None), untouched(printing, stub)
+    (True, False)
+    """
+    return _steps(function) == _steps(stub)
+
+
+def _steps(function: Callable[..., object]) -> list[tuple[str, object]]:
+    code = getattr(function, "__code__", None)  # a class, say, has none, and is nobody's stub
+    return [(step.opname, step.argval) for step in get_instructions(code) if step.opname != "NOP"] if code else []
+
+
 @dataclass(frozen=True)
 class Attempt:
     """What a learner's function gave: its *value*, or the *error* that came out of it."""
@@ -42,7 +65,8 @@ class Attempt:
 
     def verdict(self, case: str) -> Verdict:
         """The sentence for an error, on the *case* in words."""
-        return wrong("check_raised", case=case, error=type(self.error).__name__)
+        said = str(self.error).split("\n")[0][:LONGEST]
+        return wrong("check_raised", case=case, error=type(self.error).__name__ + (f": {said}" if said else ""))
 
 
 def attempt(function: Callable[..., Any], *arguments: Any) -> Attempt:

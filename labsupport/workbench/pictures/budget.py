@@ -109,7 +109,7 @@ def budget_picture(history: Measured, budget: int, rule: Rule = "closed", pin_fi
                 _rest(view, history, sums, range(drawn.stop, len(costs)), "a2_later", line)]
     if not costs:
         rows = [tr(td(esc(say("messages", n=0)), "xp-q", colspan=len(columns)))]
-    legend = key(swatch("", say("a2_state_kept")), swatch("is-off", say("a2_key_off")), swatch("is-line", say("a2_key_line")),
+    legend = key(swatch("", say("a2_key_kept")), swatch("is-off", say("a2_key_off")), swatch("is-line", say("a2_key_line")),
                  esc(say("a2_key_unit")), esc(say("a2_key_tokens")))
     return page(say("a2_label"), sentence(view, history), table(columns, rows), legend, alert=view.fit is None)
 

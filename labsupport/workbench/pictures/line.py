@@ -1,5 +1,5 @@
 """The picture of a session file with one broken line: what parse answers, what load does, and what is lost."""
-from labsupport.errors import SessionFileError, SessionTornTailError
+from labsupport.errors import SessionFileError, SessionJsonError, SessionTornTailError
 from labsupport.miniagent import AssistantMessage, ToolMessage
 from labsupport.workbench.breakage import BREAKAGES, Reading, Trial, read_line
 from labsupport.workbench.pictures.base import Column, esc, excerpt, heading, key, number, page, role, swatch, table, td, th, tr
@@ -11,9 +11,9 @@ AROUND, CHANGED = 100, 110
 
 
 def line_picture(trial: Trial) -> str:
-    """The lines of the file as they are now, the broken one in full, and the verdicts on it."""
+    """The lines of the file as they are now, the broken one at length, and the verdicts on it."""
     reading = read_line(trial.now)
-    return page(say("a1_label"), _sentence(trial, reading), _lines(trial), _in_full(trial), _verdicts(trial, reading), _key())
+    return page(say("a1_label"), _sentence(trial, reading), _lines(trial), _at_length(trial), _verdicts(trial, reading), _key())
 
 
 def _sentence(trial: Trial, reading: Reading) -> str:
@@ -33,7 +33,7 @@ def _lost(trial: Trial, reading: Reading) -> str:
     """What the reader of the file does not get back."""
     result = trial.result
     if isinstance(result, SessionTornTailError):
-        return say("a1_lost_tail", offset=result.offset, n=trial.whole)
+        return say("a1_lost_tail" if trial.whole else "a1_lost_tail_only", offset=result.offset, n=trial.whole)
     if isinstance(result, SessionFileError):
         return say("a1_lost_all", n=len(trial.before))
     if reading.dropped:
@@ -93,8 +93,8 @@ def _answer(reading: Reading | None) -> str:
 
 # The broken line
 
-def _in_full(trial: Trial) -> str:
-    """The line in full: what was taken away is struck through, what was put in is underlined."""
+def _at_length(trial: Trial) -> str:
+    """The line, shortened far from the change: what was taken away is struck through, what was put in is underlined."""
     old, new = _text(trial.before[trial.at - 1]), _text(trial.broken)
     same = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
     most = min(len(old), len(new)) - same
@@ -125,13 +125,16 @@ def _verdicts(trial: Trial, reading: Reading) -> str:
     is_json = {"message": "a1_yes", "record": "a1_yes", "text": "a1_no", "empty": "a1_holds_empty"}
     dropped = say("a1_dropped", keys=", ".join(reading.dropped)) if reading.dropped else ""
     if isinstance(result, SessionFileError):
-        loaded, why = type(result).__name__, result.sentence.format(line=result.line)
+        words = ("a1_load_torn" if isinstance(result, SessionTornTailError)
+                 else "a1_load_json" if isinstance(result, SessionJsonError) else "a1_load_record")
+        loaded, why = type(result).__name__, say(words, line=result.line)
     else:
         loaded, why = say("messages", n=len(result)), ""
     rows = [(say("a1_ask_json"), say(is_json[reading.kind]), reading.why if reading.kind == "text" else ""),
             ("parse_session_message", _answer(reading), reading.why if reading.kind == "record" else dropped),
             ("load_session", loaded, why),
-            (say("a1_ask_lost"), "", _lost(trial, reading).replace("**", ""))]
+            (say("a1_ask_lost"), say("a1_lost_none" if trial.same else "a1_lost_some"),
+             _lost(trial, reading).replace("**", ""))]
     columns = [Column(say("a1_col_ask"), 176), Column(say("a1_col_answer"), 170), Column(say("a1_col_why"), 530)]
     return table(columns, [tr(th(esc(ask)), td(esc(answer)), td(esc(why)), classes="is-first") for ask, answer, why in rows])
 

@@ -8,22 +8,22 @@ from labsupport.workbench.text import say
 
 
 class Stage(NamedTuple):
-    """A place on the road: the key of its name, the module that makes it, the labs that show it (none: a later chapter)."""
+    """A place on the road: the key of its name, the module that makes it, the labs that show it."""
 
     words: str
     module: str
-    labs: tuple[str, ...] = ()
+    labs: tuple[str, ...]
 
 
 ROAD = (
     Stage("map_lines", "miniagent/session.py", ("A1",)),
-    Stage("map_events", ""),
-    Stage("map_surface", ""),
+    Stage("map_events", "sessionlog/session.py", ("B1", "B4")),
+    Stage("map_surface", "sessionlog/surface.py", ("B2",)),
     Stage("map_messages", "miniagent/messages.py", ("A1", "A3")),
     Stage("map_request", "miniagent/context.py", ("A2",)),
     Stage("map_model", "miniagent/agent.py", ("A3",)),
 )
-PARTS = {"0": "map_part_start", "A": "map_part_a"}
+PARTS = {"0": "map_part_start", "A": "map_part_a", "B": "map_part_b"}
 
 
 def map_picture(labs: tuple[Lab, ...] = LABS) -> str:
@@ -40,9 +40,6 @@ def _road(labs: tuple[Lab, ...]) -> str:
 
 
 def _stage(stage: Stage, labs: tuple[Lab, ...]) -> str:
-    if not stage.labs:
-        return (f'<li><div class="xp-st xp-q">{esc(say(stage.words))}</div>'
-                f'<div class="xp-q xp-fn">{esc(say("map_later"))}</div></li>')
     links = " ".join(_link(lab) for lab in labs if lab.id in stage.labs)
     module = stage.module.split("/")[-1]
     return (f'<li><div class="xp-st">{esc(say(stage.words))}</div> <div class="xp-m xp-q xp-fn">{module}</div> '
@@ -65,5 +62,5 @@ def _table(labs: tuple[Lab, ...]) -> str:
 
 
 def _row(lab: Lab) -> str:
-    return tr(td(_link(lab), "xp-b"), th(esc(lab.title)), td(esc(lab.question), "xp-q"), td(lab.chapter, "xp-m"),
+    return tr(td(_link(lab), "xp-b"), th(esc(lab.title)), td(esc(lab.question), "xp-q"), td(esc(lab.chapter.replace(", ", say("map_and"))), "xp-m"),
               td(lab.module, "xp-m"), td(number(lab.minutes), "xp-n"), classes="is-first")

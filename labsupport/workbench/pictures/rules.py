@@ -8,7 +8,7 @@ from labsupport.workbench.text import say
 
 
 def rules_picture(messages: Sequence[Message], max_chars: int, show_text: bool = False) -> str:
-    """Two tables over the same *messages*: which rows are one unit, which are kept, and which result lost its request."""
+    """Two tables over the same *messages*: which rows are one unit, which are kept, and which result lost its call."""
     chapter = trimmed(ContextBudget(messages, "chapter"), max_chars)
     closed = trimmed(ContextBudget(messages, "closed"), max_chars)
     tables = [heading(say(title), say(note)) + _table(view, show_text) for view, title, note in (
@@ -27,7 +27,7 @@ def _table(view: Trimmed, show_text: bool) -> str:
 
 
 def _sentence(chapter: Trimmed, closed: Trimmed) -> str:
-    """What each rule keeps, and what that costs the chapter's: results whose request is gone."""
+    """What each rule keeps, and what that costs the chapter's: results whose call is gone."""
     budget = chapter.max_chars
     if chapter.fit is None:
         return say("a2_rules_both_refused", budget=budget)

@@ -20,9 +20,9 @@ class Trimmed:
     unit_of: tuple[int, ...]
     """For each message the number of its unit, from 0."""
     orphans: frozenset[int]
-    """The kept results whose request was never there."""
+    """The kept results whose call was never there."""
     lost: frozenset[int]
-    """The kept results whose request was cut off."""
+    """The kept results whose call was cut off."""
 
     @property
     def start(self) -> int:
@@ -62,7 +62,7 @@ class Trimmed:
         return td(f'<span class="xp-tag">{esc(say("a2_state_kept" if self.keeps(index) else "a2_state_dropped"))}</span>')
 
     def row_classes(self, index: int) -> str:
-        """The classes of the row of message *index*: the first of its unit, not sent, or a result that lost its request."""
+        """The classes of the row of message *index*: the first of its unit, not sent, or a result that lost its call."""
         states = {"is-first": self.begins_unit(index), "is-off": not self.keeps(index), "is-bad": index in self.lost}
         return " ".join(name for name, holds in states.items() if holds)
 

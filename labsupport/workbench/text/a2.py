@@ -17,14 +17,15 @@ WORDS = {
     "a2_state_over": {"zh": "超出 {more:,}", "en": "over by {more:,}"},
     "a2_state_pinned": {"zh": "保留，固定", "en": "kept, pinned"},
     "a2_state_pinned_only": {"zh": "只留固定的", "en": "pinned one only"},
-    "a2_state_orphan": {"zh": "保留，孤儿", "en": "kept, orphan"},
-    "a2_state_lost": {"zh": "请求被裁掉", "en": "request cut"},
+    "a2_state_orphan": {"zh": "保留，孤儿结果", "en": "kept, orphan"},
+    "a2_state_lost": {"zh": "调用被裁掉", "en": "call cut off"},
     "a2_state_none": {"zh": "–", "en": "–"},
     "a2_earlier": {"zh": "更早的 {n:,} 条消息", "en": "{n:,} earlier messages", "one": "{n:,} earlier message"},
     "a2_later": {"zh": "更新的 {n:,} 条消息", "en": "{n:,} later messages", "one": "{n:,} later message"},
-    "a2_key_off": {"zh": "不发送：删除线加斜纹", "en": "not sent: struck through and hatched"},
+    "a2_key_kept": {"zh": "实心：保留（颜色表示角色）", "en": "solid: kept (the colour is the role)"},
+    "a2_key_off": {"zh": "斜纹加删除线：舍去", "en": "hatched and struck through: dropped"},
     "a2_key_line": {"zh": "预算线；从最新一条往上累计", "en": "budget line; the sum runs from the newest message upwards"},
-    "a2_key_unit": {"zh": "括号：一个单元，整个留或整个舍", "en": "bracket: one unit, kept or dropped whole"},
+    "a2_key_unit": {"zh": "括号：一个单元，整个留下或整个裁掉", "en": "bracket: one unit, kept or dropped whole"},
     "a2_key_tokens": {"zh": "token：DeepSeek 分词器，数同一行文本", "en": "tokens: DeepSeek tokenizer over the same line"},
     "a2_join": {"zh": "", "en": " "},
     "a2_keeps": {
@@ -38,27 +39,31 @@ WORDS = {
         "en": "{left:,} are left; unit {unit:,} needs {more:,} more, so the walk stops there.",
     },
     "a2_all": {"zh": "全部装下，还剩 {left:,} 个。", "en": "Everything fits; {left:,} are left."},
-    "a2_pinned": {"zh": "固定的第一个请求也算在内。", "en": "The pinned first request is counted."},
+    "a2_pinned": {
+        "zh": "另外固定了第一条用户消息，它的字符已计入。",
+        "en": "Apart from these units the first user message is pinned; its characters are counted.",
+    },
     "a2_lost": {
-        "zh": "**{n:,} 个结果失去了请求。**",
-        "en": "**{n:,} results have lost their request.**",
-        "one": "**{n:,} result has lost its request.**",
+        "zh": "**{n:,} 个结果失去了调用。**",
+        "en": "**{n:,} results have lost their call.**",
+        "one": "**{n:,} result has lost its call.**",
     },
     "a2_below_newest": {
-        "zh": "预算装不下最小的一致消息单元。最新的单元 {unit:,} 要 **{needed:,}** 个字符，预算只有 **{budget:,}**。"
+        "zh": "预算连最新的单元都装不下：单元 {unit:,} 要 **{needed:,}** 个字符，预算只有 **{budget:,}**。"
               "什么都不发送；预算至少要 {needed:,}。",
-        "en": "the budget cannot hold the smallest consistent message unit. The newest unit, {unit:,}, costs **{needed:,}** "
-              "characters; the budget is **{budget:,}**. Nothing is sent. Raise the budget to {needed:,} or more.",
+        "en": "the budget cannot hold even the newest unit: unit {unit:,} takes **{needed:,}** characters, the budget is "
+              "**{budget:,}**. Nothing is sent; the budget must be at least {needed:,}.",
     },
     "a2_below_newest_and_pin": {
-        "zh": "预算装不下最新的单元 {unit:,} 和固定的第一个请求，它们一共要 **{needed:,}** 个字符，预算只有 **{budget:,}**。"
+        "zh": "预算装不下最新的单元 {unit:,} 加上固定的第一条用户消息：一共要 **{needed:,}** 个字符，预算只有 **{budget:,}**。"
               "什么都不发送；预算至少要 {needed:,}。",
-        "en": "the newest unit, {unit:,}, and the pinned first request cost **{needed:,}** characters together; the budget is "
-              "**{budget:,}**. Nothing is sent. Raise the budget to {needed:,} or more.",
+        "en": "the budget cannot hold the newest unit, {unit:,}, and the pinned first user message: together they take "
+              "**{needed:,}** characters, the budget is **{budget:,}**. Nothing is sent; the budget must be at least {needed:,}.",
     },
     "a2_no_messages": {
-        "zh": "没有任何消息，多大的预算也没有可发送的内容。先记录用户的请求，再裁剪。",
-        "en": "there are no messages, so no budget leaves anything to send. Record the user's request first, then trim.",
+        "zh": "一条消息也没有：预算再大，也没有内容可发。先记下用户的问题，再裁剪。",
+        "en": "there are no messages: no budget, however large, leaves anything to send. Record the user's question first, then "
+              "trim.",
     },
     # its controls
     "a2_history": {"zh": "会话", "en": "session"},
@@ -66,11 +71,11 @@ WORDS = {
     "a2_rule": {"zh": "规则", "en": "rule"},
     "a2_rule_closed": {"zh": "封闭", "en": "closed"},
     "a2_rule_chapter": {"zh": "教材", "en": "chapter"},
-    "a2_pin": {"zh": "固定第一个用户请求", "en": "pin the first user request"},
+    "a2_pin": {"zh": "固定第一条用户消息", "en": "pin the first user message"},
     # the two rules
     "a2_rules_label": {"zh": "教材规则与封闭规则", "en": "Chapter rule and closed rule"},
     "a2_rules_chapter": {"zh": "教材规则", "en": "Chapter rule"},
-    "a2_rules_chapter_note": {"zh": "结果找最近的请求", "en": "a result finds its nearest request"},
+    "a2_rules_chapter_note": {"zh": "结果找最近的调用", "en": "a result finds its nearest call"},
     "a2_rules_closed": {"zh": "封闭规则", "en": "Closed rule"},
     "a2_rules_closed_note": {"zh": "从哪里裁都不拆开一对", "en": "no cut splits a pair"},
     "a2_rules_same": {
@@ -82,9 +87,8 @@ WORDS = {
         "en": "Budget **{budget:,}**: the chapter rule keeps **{chapter:,}** messages, the closed rule **{closed:,}**.",
     },
     "a2_rules_lost": {
-        "zh": "教材规则留下了 {ids} 的结果，却裁掉了要它的请求；封闭规则两样都留或都不留。",
-        "en": "The chapter rule keeps the result of {ids} and cuts off the message that asked for it; the closed rule keeps "
-              "both or neither.",
+        "zh": "教材规则留下了 {ids} 的结果，却裁掉了它的调用；封闭规则两样都留或都不留。",
+        "en": "The chapter rule keeps the result of {ids} and cuts off its call; the closed rule keeps both or neither.",
     },
     "a2_rules_refused": {
         "zh": "封闭规则拒绝发送：它最新的单元要 {needed:,} 个字符。",
@@ -113,38 +117,48 @@ WORDS = {
         "zh": "对 [{case}]，你返回了 {kind}。请返回一个列表，里面是下标（int）；没有问题时是空列表。",
         "en": "For [{case}] you returned a {kind}. Return a list of indexes (int); an empty one when all is well.",
     },
+    "a2_law_no_value": {
+        "zh": "对 [{case}]，你的函数没有返回值（得到的是 None）：要用 return 返回列表，print 出来的不算；没有问题时是空列表。",
+        "en": "For [{case}] your function gave nothing back (None): return the list, printing it is not enough; an empty one when "
+              "all is well.",
+    },
     "a2_law_ids": {
         "zh": "对 [{case}]，你返回了 {got}，这是调用的 id。请返回结果在列表里的下标：id 可能重复，下标不会。",
         "en": "For [{case}] you returned {got}: those are the ids of calls. Return where the results stand in the list: an id "
               "may come twice, an index cannot.",
     },
     "a2_law_silent": {
-        "zh": "[{case}]：下标 {index} 的结果没有请求，你的函数没有发现。",
-        "en": "[{case}]: the result at index {index} has no request, and your function does not report it.",
+        "zh": "[{case}]：下标 {index} 的结果没有调用，你的函数没有发现。",
+        "en": "[{case}]: the result at index {index} has no call, and your function does not report it.",
     },
     "a2_law_later": {
-        "zh": "[{case}]：下标 {index} 的结果前面没有请求，请求在它后面才出现。先有请求，后有结果。",
-        "en": "[{case}]: nothing before the result at index {index} asks for it; the request comes only after it. A request "
-              "has to stand before its result.",
+        "zh": "[{case}]：下标 {index} 的结果前面没有调用，调用在它后面才出现。先有调用，后有结果。",
+        "en": "[{case}]: no call stands before the result at index {index}; it comes only after it. A call has to stand before "
+              "its result.",
     },
     "a2_law_wrong_role": {
-        "zh": "[{case}]：你把下标 {index} 也报了出来，它不是工具结果。只有工具结果才需要请求。",
-        "en": "[{case}]: you report index {index} as well, which is no tool result. Only results need a request.",
+        "zh": "[{case}]：你把下标 {index} 也报了出来，它不是工具结果。只有工具结果才需要调用。",
+        "en": "[{case}]: you report index {index} as well, which is no tool result. Only results need a call.",
     },
     "a2_law_first_call": {
-        "zh": "[{case}]：下标 {index} 的结果有请求，是那条助手消息里的第二个调用。一条消息可以有几个调用，每一个都要看。",
-        "en": "[{case}]: the result at index {index} has its request: the second call of that assistant message. A message may "
+        "zh": "[{case}]：下标 {index} 的结果有调用，是那条助手消息里的第二个调用。一条消息可以有几个调用，每一个都要看。",
+        "en": "[{case}]: the result at index {index} has its call: the second call of that assistant message. A message may "
               "make several calls; look at all of them.",
     },
     "a2_law_neighbour": {
-        "zh": "[{case}]：下标 {index} 的结果有请求，只是不紧挨着它，中间隔着别的消息。要往前一直找。",
-        "en": "[{case}]: the result at index {index} has its request, though not right before it: other messages stand "
+        "zh": "[{case}]：下标 {index} 的结果有调用，只是不紧挨着它，中间隔着别的消息。要往前一直找。",
+        "en": "[{case}]: the result at index {index} has its call, though not right before it: other messages stand "
               "between. Look all the way back.",
     },
     "a2_law_newest_only": {
-        "zh": "[{case}]：下标 {index} 的结果有请求，在更早的一条助手消息里。不能只看最近一条发出调用的消息。",
-        "en": "[{case}]: the result at index {index} has its request, in an earlier assistant message. The latest message with "
+        "zh": "[{case}]：下标 {index} 的结果有调用，在更早的一条助手消息里。不能只看最近一条发出调用的消息。",
+        "en": "[{case}]: the result at index {index} has its call, in an earlier assistant message. The latest message with "
               "calls is not the only one to look at.",
+    },
+    "a2_law_second_result": {
+        "zh": "[{case}]：下标 {index} 的结果有调用，只是这个调用前面已经有过一个结果。用过的 id 也要留着，别删。",
+        "en": "[{case}]: the result at index {index} has its call; the call just had a result before. Keep an id after its first "
+              "result.",
     },
     "a2_law_other": {
         "zh": "[{case}]：应当是 {expected}，你的函数返回 {got}。",

@@ -49,24 +49,41 @@ WORDS = {
         "one": "Line 1 stays in the file, and it is **the very question being answered**.",
     },
     "a3_no_run": {
-        "zh": "你的命令行跑完了，却没有返回结果：要 return run_agent(…) 给出的值。",
+        "zh": "你的命令行运行完了，却没有返回结果：要 return run_agent(…) 给出的值。",
         "en": "Your command line ran, but gave nothing back: return what run_agent(…) gives.",
     },
+    "a3_not_called": {
+        "zh": "命令行没有调用 run_agent：解析出选项以后，还要 return run_agent(…)。",
+        "en": "The command line never calls run_agent: once the options are parsed, return run_agent(…).",
+    },
+    "a3_case_plain": {"zh": "不带选项运行", "en": "a run without options"},
+    "a3_case_options": {"zh": "带 {options} 运行", "en": "a run with {options}"},
+    "a3_refused_plain": {
+        "zh": "不带任何选项时，命令行就退出了：两个选项都要可以省略，并且要写 parser.parse_args(argv)。",
+        "en": "Without any option the command line just exits: both options may be left out, and it has to be "
+              "parser.parse_args(argv).",
+    },
     "a3_refused": {
-        "zh": "命令行不认识 {options}，或者少了它就不肯运行：用 parser.add_argument 登记成可以省略的选项。",
-        "en": "The command line does not know {options}, or does not run without it: register it with parser.add_argument, as "
-              "an option that may be left out.",
+        "zh": "带 {options} 运行时，命令行就退出了：它不认识这个选项，或者少了另一个选项就不肯运行。两个选项都用 "
+              "parser.add_argument 登记，都要可以省略。",
+        "en": "A run with {options} just exits: the command line does not know this option, or does not run without the other. "
+              "Register both with parser.add_argument, as options that may be left out.",
     },
     "a3_plain": {
-        "zh": "两个选项都没给时，应当什么也不写，并把完整的历史发给模型；你的命令行没有做到。",
-        "en": "Without the two options it has to write nothing and send the whole history; yours does something else.",
+        "zh": "两个选项都没给时，不应当写文件，你的命令行却写了：--session 没给就是 None，照样传给循环。",
+        "en": "Without the two options no file is written, but yours writes one: without --session its value is None, to be "
+              "passed on as it is.",
+    },
+    "a3_plain_trimmed": {
+        "zh": "两个选项都没给时，应当把完整的历史发给模型，你的命令行却少发了消息：没有预算就不裁剪。",
+        "en": "Without the two options the model is sent the whole history, but yours sends fewer messages: no budget, no trimming.",
     },
     "a3_session_lost": {
         "zh": "给了 --session session.jsonl，运行之后却没有这个文件：选项解析了，但没有传给循环。",
         "en": "With --session session.jsonl there is no such file after the run: the option was parsed, but not passed on.",
     },
     "a3_swapped": {
-        "zh": "只给 --session 时循环报告参数的值不对：文件名传到了别的参数里，看看是不是传反了。",
+        "zh": "只给 --session 时，循环说参数的值不对：文件名传给了别的参数，看看是不是传反了。",
         "en": "With --session alone the loop refuses a value: the name of the file arrives in another argument. Are they "
               "swapped?",
     },
@@ -84,7 +101,7 @@ WORDS = {
         "en": "With --context-max-chars {budget} the last request has {sent} characters: the budget was not passed on.",
     },
     "a3_both_lost": {
-        "zh": "单独给一个选项都对，一起给时却丢了一个：两个选项应当互不相干。",
-        "en": "Each option works by itself, but together one of them is lost: they have nothing to do with each other.",
+        "zh": "单独给一个选项都对，一起给时却丢了一个：两个选项应当互不影响。",
+        "en": "Each option works by itself, but together one of them is lost: neither may affect the other.",
     },
 }

@@ -10,12 +10,12 @@ WORDS = {
     "messages": {"zh": "{n:,} 条消息", "en": "{n:,} messages", "one": "{n:,} message"},
     "picture_failed": {"zh": "这张图画不出来", "en": "This picture cannot be drawn"},
     "check_not_started": {
-        "zh": "还没有开始：把“你的代码”那一行换成你的答案，再运行这一格。",
-        "en": "Not started: put your answer where it says “your code”, then run this cell again.",
+        "zh": "还没有开始：把“你的代码”那一行换成你的答案，先运行那一格，再运行这一格。",
+        "en": "Not started: put your answer where it says “your code”, run that cell, then run this one again.",
     },
     "check_correct": {"zh": "正确。", "en": "Correct."},
     "check_raised": {
-        "zh": "遇到{case}时，你的代码抛出了 {error}。",
+        "zh": "{case}：你的代码抛出了 {error}。",
         "en": "On {case} your code raised {error}.",
     },
     "guess_open": {"zh": "你没有预测；结果是 {found}。", "en": "No prediction; it is {found}."},
