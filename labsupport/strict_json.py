@@ -54,7 +54,8 @@ def _int(text: str) -> int:
         return int(text)
     half = len(text) // 2
     tail = _int(text[-half:])
-    return _int(text[:-half]) * 10**half + (-tail if text.startswith("-") else tail)
+    value: int = _int(text[:-half]) * 10**half
+    return value - tail if text.startswith("-") else value + tail
 
 
 _SPACE = re.compile(r"[ \t\n\r]*")
