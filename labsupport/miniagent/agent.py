@@ -7,10 +7,10 @@ from typing import Any, Literal, Protocol
 from labsupport.errors import ScriptExhaustedError
 from labsupport.frozen import thaw
 from labsupport.lossless import joined
-from labsupport.miniagent.context import trim_context
+from labsupport.miniagent.context import known_chars, trim_context
 from labsupport.miniagent.messages import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
 from labsupport.miniagent.session import Durability, append_session, load_session
-from labsupport.miniagent.units import Rule, open_calls
+from labsupport.miniagent.units import Rule, known_rule, open_calls
 
 Tool = Callable[[Any], str]
 """A tool takes the input of a call (any JSON value, a copy of its own) and gives text."""
@@ -71,10 +71,17 @@ def run_agent(
     nothing. With *context_max_chars* each request holds what `trim_context` leaves; without, the whole history. The record and
     the request are two states: trimming changes neither the file nor the history.
 
+    ValueError, before anything is recorded, for a budget, rule or number of steps that is none.
+
     An unknown tool, or one that raises, gives an error result and the loop goes on. What `load_session`, `append_session`
     and `trim_context` raise comes through; what was recorded by then stays. A loaded history that ends with open calls first
     gets an error result for each, which says that the outcome is unknown. Chapter 34.
     """
+    known_rule(rule)
+    if context_max_chars is not None:
+        known_chars(context_max_chars)
+    if type(max_steps) is not int or max_steps < 1:
+        raise ValueError(f"max_steps is a positive int, a number of requests, not {max_steps!r}")
     history: list[Message] = [] if session_path is None else load_session(session_path)
 
     def record(message: Message) -> None:
@@ -113,7 +120,7 @@ def _assemble(pieces: Iterable[str | ToolCall]) -> AssistantMessage:
     calls: list[ToolCall] = []
     for piece in pieces:
         if isinstance(piece, ToolCall):
-            calls.append(piece)
+            calls.append(ToolCall(joined(piece.id), joined(piece.name), piece.input))
         else:
             text.append(piece)
     return AssistantMessage(joined("".join(text)), tuple(calls))
@@ -126,7 +133,7 @@ def _run_tool(call: ToolCall, tools: Mapping[str, Tool]) -> ToolMessage:
     try:
         content = tools[call.name](thaw(call.input))
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a tool may raise anything, and the loop goes on
-        return ToolMessage(call.id, joined(f"tool {call.name} failed: {type(error).__name__}: {_words(error)}"), True)
+        return ToolMessage(call.id, joined(f"tool {call.name} failed: {type(error).__name__}: " + _words(error)), True)
     if not isinstance(content, str):
         return ToolMessage(call.id, f"tool {call.name} gave no text but a {type(content).__name__}", True)
     return ToolMessage(call.id, joined(content), False)
@@ -134,6 +141,6 @@ def _run_tool(call: ToolCall, tools: Mapping[str, Tool]) -> ToolMessage:
 
 def _words(error: BaseException) -> str:
     try:
-        return str(error)
-    except Exception:  # noqa: BLE001 - an error may fail even at this
+        return joined(str(error))
+    except (Exception, SystemExit):  # noqa: BLE001 - an error may fail even at this
         return "it has no words"

@@ -1,6 +1,7 @@
 """Two command lines over one loop: "the function can do it" and "the command line passes it on" are two facts (chapter 34)."""
 import argparse
 import csv
+import io
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -48,9 +49,16 @@ def scripted_model(path: Path) -> ScriptedModel:
     """The model that the JSON file *path* scripts; LabError when it is no list of turns."""
     try:
         turns = read_json(path.read_bytes())
-        return ScriptedModel([[_piece(piece) for piece in turn] for turn in turns])
-    except (ValueError, TypeError, KeyError) as error:
-        raise LabError(f"{path} is no script; that is a list of turns, each a list of texts and calls ({error})") from None
+    except ValueError as error:
+        raise LabError(f"{path} is no script: it is not JSON ({error})") from None
+    if not isinstance(turns, list) or not all(isinstance(turn, list) and all(map(_is_piece, turn)) for turn in turns):
+        raise LabError(f"{path} is no script: that is a list of turns, each a list of texts and of calls {{id, name, input}}")
+    return ScriptedModel([[_piece(piece) for piece in turn] for turn in turns])
+
+
+def _is_piece(piece: Any) -> bool:
+    return isinstance(piece, str) or (isinstance(piece, dict) and piece.keys() == {"id", "name", "input"}
+                                      and isinstance(piece["id"], str) and isinstance(piece["name"], str))
 
 
 def _piece(piece: Any) -> str | ToolCall:
@@ -86,17 +94,21 @@ class _Watched:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one of the two command lines; 0, or 1 with one sentence on standard error."""
+    """Run one of the two command lines; 0, or 1 with one sentence on standard error, or 130 when it was interrupted."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a character shows its number
     argv = list(sys.argv[1:] if argv is None else argv)
+    args = _parser().parse_args(argv)
     try:
-        if "--chapter" in argv:
-            argv.remove("--chapter")
-            run = run_cli(argv, _Watched(scripted_model(DATA / "miniagent" / "script.json")))
-        else:
-            run = run_assembled(argv, _Watched(scripted_model(_parser().parse_args(argv).script)))
+        model = _Watched(scripted_model(args.script))
+        run = run_cli([arg for arg in argv if arg != "--chapter"], model) if args.chapter else run_assembled(argv, model)
     except (LabError, OSError, ValueError) as error:
         print(error, file=sys.stderr)
         return 1
-    print(run.messages[-1].content.encode("utf-8", "backslashreplace").decode())
+    except KeyboardInterrupt:
+        print("interrupted; what was recorded stays", file=sys.stderr)
+        return 130
+    print(run.messages[-1].content)
     print(f"stopped: {run.stopped}")
     return 0

@@ -147,21 +147,27 @@ class ContextBudget:
         ContextBudgetError when not even the newest unit fits, or when there are no messages; ValueError when *max_chars* is
         not a positive int.
         """
-        if type(max_chars) is not int or max_chars <= 0:
-            raise ValueError(f"max_chars is a positive int, a number of characters, not {max_chars!r}")
+        known_chars(max_chars)
         if not self.messages:
             raise ContextBudgetError("context budget cannot be empty: there is no message to send", max_chars, 0)
         self._count(max_chars)
         kept = bisect_right(self._totals, max_chars)
         if kept == 0:
+            whom = " with the pinned message" if 0 <= self._pin < self._starts[0] else ""
             raise ContextBudgetError(
                 "context budget cannot contain the smallest consistent message unit: "
-                f"the newest unit needs {self._totals[0]} characters, the budget is {max_chars}. Nothing is sent; "
-                f"the budget must be at least {self._totals[0]}.",
-                max_chars, self._totals[0])
+                f"the newest unit{whom} needs {self._totals[0]} characters, the budget is {max_chars}. "
+                f"Nothing is sent; the budget must be at least {self._totals[0]}.", max_chars, self._totals[0])
         start = self._starts[kept - 1]
         pinned = self._pin if 0 <= self._pin < start else None
         return Fit(max_chars, start, pinned, kept, self._totals[kept - 1], self._totals[kept] if start else None, self)
+
+
+def known_chars(max_chars: int) -> int:
+    """*max_chars*; ValueError when it is not a positive int."""
+    if type(max_chars) is not int or max_chars <= 0:
+        raise ValueError(f"max_chars is a positive int, a number of characters, not {max_chars!r}")
+    return max_chars
 
 
 def trim_context(messages: Sequence[Message], max_chars: int, rule: Rule = "closed",

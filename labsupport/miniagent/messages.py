@@ -16,7 +16,7 @@ class UserMessage(msgspec.Struct, frozen=True, gc=False, tag_field="role", tag="
 
 
 class ToolCall(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """A request to run the tool *name* with *input*, any JSON value, which is kept as a frozen copy.
+    """A request to run the tool *name* with *input*, any JSON value, whose dicts and lists are kept as frozen copies.
 
     >>> call = ToolCall("c1", "read", {"path": "a.csv"})
     >>> call.input["path"] = "b.csv"
@@ -124,7 +124,9 @@ def _sure(value: Any, depth: int = 0) -> bool:
 
 def _plain_message(message: Message) -> dict[str, Any]:
     """*message* as a JSON object, its keys in the order of the file. LosslessError when it could not be loaded again."""
-    value: dict[str, Any] = {"role": getattr(message, "role", None)}
+    if type(message) not in (UserMessage, AssistantMessage, ToolMessage):
+        raise LosslessError("$", f"a {type(message).__name__} is no message of a session")
+    value: dict[str, Any] = {"role": message.role}
     match message:
         case UserMessage():
             value |= _typed("$", str, content=message.content)
@@ -134,8 +136,6 @@ def _plain_message(message: Message) -> dict[str, Any]:
         case ToolMessage():
             value |= _typed("$", str, toolCallId=message.tool_call_id, content=message.content)
             value |= _typed("$", bool, isError=message.is_error)
-        case _:
-            raise LosslessError("$", f"a {type(message).__name__} is no message of a session")
     return value
 
 

@@ -115,12 +115,21 @@ def load_session(path: str | os.PathLike[str]) -> list[Message]:
     Memory follows the messages kept, however large the file. Chapter 34.
     """
     try:
+        return _load(path, lock=False)
+    except SessionTornTailError:
+        return _load(path, lock=True)  # a writer may have been at work on it: look again while none is
+
+
+def _load(path: str | os.PathLike[str], lock: bool) -> list[Message]:
+    try:
         file = open(path, "rb")  # noqa: SIM115
     except FileNotFoundError:
         return []
     messages: list[Message] = []
     keep, offset = messages.append, 0
     with file, _no_garbage_collection():
+        if lock:
+            portalocker.lock(file, _EXCLUSIVE)
         for number, line in enumerate(file, 1):
             message = _quick_line(line)
             if message is not None:
@@ -189,7 +198,7 @@ def append_session(path: str | os.PathLike[str], message: Message, *, lock: bool
     fd = os.open(path, _APPEND, 0o666)
     try:
         if not lock:
-            os.write(fd, line)
+            _write(fd, line)
         else:
             portalocker.lock(fd, _EXCLUSIVE)
             size = os.lseek(fd, 0, os.SEEK_END)

@@ -9,7 +9,7 @@ from labsupport.miniagent.messages import AssistantMessage, Message, ToolCall, T
 Rule = Literal["closed", "chapter"]
 
 
-def context_units(messages: Sequence[Message], rule: Rule = "closed") -> list[list[Message]]:
+def context_units(messages: Iterable[Message], rule: Rule = "closed") -> list[list[Message]]:
     """Group *messages* into the units that a budget keeps or drops whole, oldest first.
 
     A tool round trip is one unit, however many calls it has:
@@ -34,7 +34,8 @@ def context_units(messages: Sequence[Message], rule: Rule = "closed") -> list[li
 
     Chapter 34, and for the closed rule this workbook.
     """
-    return [list(messages[start:stop]) for start, stop in unit_spans(messages, known_rule(rule))][::-1]
+    messages = list(messages)
+    return [messages[start:stop] for start, stop in unit_spans(messages, known_rule(rule))][::-1]
 
 
 def known_rule(rule: Rule) -> Rule:
@@ -104,9 +105,9 @@ def find_orphans(messages: Sequence[Message]) -> list[int]:
     asked: set[str] = set()
     orphans = []
     for index, message in enumerate(messages):
-        if isinstance(message, AssistantMessage):
+        if type(message) is AssistantMessage:
             asked.update(call.id for call in message.tool_calls)
-        elif isinstance(message, ToolMessage) and message.tool_call_id not in asked:
+        elif type(message) is ToolMessage and message.tool_call_id not in asked:
             orphans.append(index)
     return orphans
 
@@ -125,11 +126,11 @@ def open_calls(messages: Iterable[Message]) -> list[ToolCall]:
     calls: dict[int, ToolCall] = {}
     number = 0
     for message in messages:
-        if isinstance(message, AssistantMessage):
+        if type(message) is AssistantMessage:
             for call in message.tool_calls:
                 waiting.setdefault(call.id, []).append(number)
                 calls[number] = call
                 number += 1
-        elif isinstance(message, ToolMessage) and waiting.get(message.tool_call_id):
+        elif type(message) is ToolMessage and waiting.get(message.tool_call_id):
             del calls[waiting[message.tool_call_id].pop()]
     return list(calls.values())

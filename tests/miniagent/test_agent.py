@@ -291,7 +291,16 @@ def test_the_steps_are_counted(path: Path) -> None:
     assert (run.stopped, len(model.requests), len(run.messages)) == ("max_steps", 3, 7)
     assert open_calls(run.messages) == []
     assert load_session(path) == run.messages
-    assert run_agent("go", ScriptedModel([]), TOOLS, max_steps=0).messages == [user("go")]
+
+
+@pytest.mark.parametrize("wrong", [
+    {"max_steps": 0}, {"max_steps": 2.0}, {"max_steps": True}, {"context_max_chars": 0}, {"context_max_chars": "99"},
+    {"rule": "chaptr"},
+], ids=str)
+def test_what_cannot_be_run_is_refused_before_anything_is_recorded(wrong: dict[str, Any], path: Path) -> None:
+    with pytest.raises(ValueError, match=next(iter(wrong)).removeprefix("context_")):
+        run_agent("go", ScriptedModel([["hi"]]), TOOLS, session_path=path, **wrong)
+    assert not path.exists()
 
 
 def test_a_script_that_ends_too_early_leaves_the_record(path: Path) -> None:

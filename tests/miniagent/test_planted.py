@@ -1,8 +1,8 @@
 """A check that has never been seen to fail is no check: here a fault is planted for each, and the check must find it."""
 import json
+import os
 from bisect import bisect_left
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,6 @@ from labsupport.errors import LabError
 from labsupport.miniagent import (
     ContextBudget,
     Message,
-    append_session,
     context_units,
     estimate_context_chars,
     load_session,
@@ -32,6 +31,10 @@ from tests.miniagent.child import finish, start
 from tests.miniagent.test_processes import HELD
 
 # Faults
+
+def gives_up_after_a_part(fd: int, data: bytes) -> None:
+    os.write(fd, data)
+
 
 def one_unit_too_few(messages: Any, max_chars: int, rule: Any = "closed", pin_first_user: bool = False) -> list[Message]:
     fit = ContextBudget(messages, rule, pin_first_user).fit(max_chars)
@@ -192,7 +195,7 @@ PLANTED: list[tuple[str, Any, str, Any, Callable[[Path], None]]] = [
      with_path(test_session_file.test_every_cut_keeps_a_prefix_or_is_a_torn_tail, cut=9)),
     ("append does not cut back", session_module.os, "ftruncate", lambda fd, size: None,
      with_monkeypatch(test_session_file.test_a_write_that_fails_half_way_is_cut_back)),
-    ("append gives up after a part", test_session_file, "append_session", partial(append_session, lock=False),
+    ("append gives up after a part", session_module, "_write", gives_up_after_a_part,
      with_monkeypatch(test_session_file.test_a_write_that_the_system_takes_in_parts_is_finished)),
     ("a failed append is hidden from the loop", agent_module, "append_session", hides_its_failure,
      with_monkeypatch(test_agent.test_an_append_that_fails_leaves_memory_without_the_message, fails_at=2)),

@@ -1,5 +1,6 @@
 """Several writers on one file, and writers that are killed."""
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import portalocker
@@ -85,3 +86,25 @@ def test_a_killed_writer_leaves_a_prefix(lines: int, tmp_path: Path) -> None:
     assert len(loaded) >= lines
     append_session(path, user("after"))  # nobody holds the lock any more
     assert load_session(path)[-1] == user("after")
+
+
+def test_a_load_beside_a_writer_at_work_waits_for_the_line_instead_of_calling_it_torn(tmp_path: Path) -> None:
+    path = session_file(tmp_path / "s.jsonl", user("first"))
+    line = (message_json(user("second")) + "\n").encode()
+    with ThreadPoolExecutor(1) as pool, path.open("ab", buffering=0) as file:
+        portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE)
+        file.write(line[:20])
+        loading = pool.submit(load_session, path)
+        with pytest.raises(TimeoutError):
+            loading.result(timeout=0.3)
+        file.write(line[20:])
+        portalocker.unlock(file)
+        assert loading.result(timeout=30) == [user("first"), user("second")]
+
+
+def test_a_torn_tail_that_nobody_is_writing_is_said_to_be_torn(tmp_path: Path) -> None:
+    path = session_file(tmp_path / "s.jsonl", user("first"))
+    with path.open("ab") as file:
+        file.write(b'{"role":"us')
+    with pytest.raises(SessionTornTailError):
+        load_session(path)
