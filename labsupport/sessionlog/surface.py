@@ -44,7 +44,7 @@ class Surface:
     def __init__(self) -> None:
         self._nodes: list[int] = []
         self._places: dict[int, int] = {}  # seq → position
-        self.replacements: list[Replacement] = []
+        self._replacements: list[Replacement] = []
 
     @property
     def nodes(self) -> View[int]:
@@ -52,9 +52,14 @@ class Surface:
         return View(self._nodes)
 
     @property
+    def replacements(self) -> View[Replacement]:
+        """All replacements so far, in order."""
+        return View(self._replacements)
+
+    @property
     def replace_generation(self) -> int:
         """How many replacements there were."""
-        return len(self.replacements)
+        return len(self._replacements)
 
     def plan(self, event: SessionEvent, find: FindEvent) -> Plan | None:
         """What *event* would do; None when it does not touch the surface. *find* gives an earlier event by its seq.
@@ -122,7 +127,7 @@ class Surface:
         self._places[plan.seq] = plan.first
         if plan.first != plan.last:
             self._places.update((self._nodes[at], at) for at in range(plan.first + 1, len(self._nodes)))
-        self.replacements.append(plan.replacement)
+        self._replacements.append(plan.replacement)
 
 
 def _without_content(data: Any) -> Any:

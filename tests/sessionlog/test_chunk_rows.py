@@ -97,6 +97,12 @@ def test_what_is_packed(records: list[Record], expected: list[str]) -> None:
     assert make.plain(unpacked(pack_chunk_runs(make.log(*records)))) == make.plain(make.log(*records))
 
 
+def test_a_gap_in_seq_ends_a_run() -> None:
+    events = [*make.log(*[make.chunk("a")] * 3), *make.log(*[make.chunk("b")] * 3, first=4)]
+    assert [record["seq0"] for record in pack_chunk_runs(events)] == [0, 4]
+    assert make.plain(unpacked(pack_chunk_runs(events))) == make.plain(events)
+
+
 def row(type: str = "text-chunks", **change: Any) -> Record:
     base: Record = {
         "turn": 1,

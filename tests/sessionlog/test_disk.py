@@ -444,6 +444,52 @@ def test_an_unknown_event_is_named_apart_from_its_body(tmp_path: Path) -> None:
     assert "CANARY" not in str(caught.value)
 
 
+# Frames
+
+
+def three_frames(folder: Path) -> tuple[JsonlStore, list[int]]:
+    """A compressed log of three turns, one a frame, and the sizes of the file after each."""
+    store = JsonlStore(folder, "zstd")
+    store.create(SessionHeader("s1"))
+    sizes = []
+    for turn in (1, 2, 3):
+        store.append("s1", make.log(make.turn_start(turn), make.user(f"turn {turn}"), make.turn_end(turn), first=3 * turn - 3))
+        sizes.append(store.path("s1").stat().st_size)
+    return store, sizes
+
+
+def test_a_frame_cut_at_any_byte_is_a_torn_tail(tmp_path: Path) -> None:
+    store, sizes = three_frames(tmp_path)
+    raw = store.path("s1").read_bytes()
+    for size in range(sizes[0], sizes[2]):
+        store.path("s1").write_bytes(raw[:size])
+        found = store.inspect("s1")
+        assert len(found.events) == (6 if size >= sizes[1] else 3)
+        assert (found.repair is None) == (size in sizes)
+
+
+def test_no_flipped_byte_of_a_frame_is_read_as_another_event(tmp_path: Path) -> None:
+    store, sizes = three_frames(tmp_path)
+    raw, events = store.path("s1").read_bytes(), make.plain(store.inspect("s1").events)
+    for at in range(sizes[1], sizes[2]):
+        for bit in (1, 16, 128):
+            store.path("s1").write_bytes(raw[:at] + bytes([raw[at] ^ bit]) + raw[at + 1 :])
+            found = make.plain(store.inspect("s1").events)
+            assert found in (events, events[:6]), f"byte {at}"
+
+
+def test_a_damaged_frame_with_turns_behind_it_is_damage(tmp_path: Path) -> None:
+    store, sizes = three_frames(tmp_path)
+    raw = store.path("s1").read_bytes()
+    middle = (sizes[0] + sizes[1]) // 2
+    store.path("s1").write_bytes(raw[:middle] + bytes([raw[middle] ^ 0x55]) + raw[middle + 1 :])
+    before = files_of(tmp_path)
+    for ask in (store.inspect, store.load):
+        with pytest.raises(LogCorruptError):
+            ask("s1")
+    assert files_of(tmp_path) == before
+
+
 # Ids
 
 HOSTILE = [

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labsupport.errors import EventError, LosslessError
+from labsupport.errors import EventError, LogCorruptError, LosslessError
 from labsupport.lossless import MAX_SAFE_INTEGER
 from labsupport.sessionlog import (
     Session,
@@ -22,6 +22,7 @@ from labsupport.sessionlog import (
     to_json,
 )
 from labsupport.sessionlog.json_text import same_json
+from labsupport.sessionlog.storage import scan_log
 from tests.sessionlog import builders as make
 from tests.sessionlog.strategies import json_of, logs, stored_values, texts, unfit_values
 
@@ -202,6 +203,14 @@ def test_shapes_that_are_refused_when_read(kind: str, data: Any) -> None:
     assert caught.value.where.startswith("data")
 
 
+@pytest.mark.parametrize(("kind", "data"), SHAPES.values(), ids=SHAPES)
+def test_the_quick_reader_refuses_the_same_shapes(kind: str, data: Any) -> None:
+    value = {"type": kind, "seq": 0, "time": 0, "data": data, **({} if kind == "request/header" else {"surfaceOp": "append"})}
+    with pytest.raises(LogCorruptError) as caught:
+        scan_log(make.HEADER_LINE + make.line(value))
+    assert caught.value.line == 2
+
+
 LOOSE: dict[str, tuple[str, Any]] = {
     "blocks of any kind": ("user/message", message(content=[None, 5, {"type": "image"}])),
     "more fields": ("user/message", message(mood="good")),
@@ -220,6 +229,7 @@ LOOSE: dict[str, tuple[str, Any]] = {
 def test_shapes_that_are_taken(kind: str, data: Any) -> None:
     value = {"type": kind, "seq": 0, "time": 0, "data": data, **({} if kind == "request/header" else {"surfaceOp": "append"})}
     assert same_json(SessionEvent.from_json(value).to_json(), value)
+    assert same_json(make.plain(scan_log(make.HEADER_LINE + make.line(value)).events), [value])
 
 
 def test_data_that_is_no_json_is_named() -> None:

@@ -660,3 +660,13 @@ def test_a_policy_that_writes_from_inside_an_append_cannot_append(store: Any) ->
     writer.close()
     assert [type(error) for error in refused] == [ReentrantAppendError]
     assert on_disk(store) == 1
+
+
+def test_a_log_that_names_another_session_is_refused(tmp_path: Path) -> None:
+    store = JsonlStore(tmp_path)
+    store.create(SessionHeader("one"))
+    store.append("one", [SessionEvent.from_json({"type": "turn/start", "seq": 0, "time": 0, "data": {"turn": 1}})])
+    store.path("two").write_bytes(store.path("one").read_bytes())
+    for ask in (store.inspect, store.load):
+        with pytest.raises(LogCorruptError, match="another session"):
+            ask("two")

@@ -14,6 +14,8 @@ class Decoded:
     data: bytes
     starts: list[tuple[int, int]]
     torn: int
+    behind: bytes = b""
+    """The lines of whole batches that stand behind what is torn off."""
 
 
 @dataclass(frozen=True)
@@ -39,24 +41,39 @@ def _decode_frames(raw: bytes) -> Decoded:
     view, at, size = memoryview(raw), 0, 0
     parts: list[bytes] = []
     starts: list[tuple[int, int]] = []
-    decompressor = zstandard.ZstdDecompressor()
-    while at < len(raw):
-        try:
-            frame = decompressor.decompressobj()
-            lines, end = [], at
-            while not frame.eof and end < len(raw):
-                piece = view[end:end + 4096]  # little, for what is not used is copied back
-                lines.append(frame.decompress(piece))
-                end += len(piece)
-        except zstandard.ZstdError:
-            break
-        if not frame.eof:
-            break
+    while at < len(raw) and (frame := _frame(view, at)) is not None:
+        lines, end = frame
         starts.append((at, size))
-        parts += lines
-        size += sum(map(len, lines))
-        at = end - len(frame.unused_data)
-    return Decoded(b"".join(parts), starts, len(raw) - at)
+        parts.append(lines)
+        size, at = size + len(lines), end
+    return Decoded(b"".join(parts), starts, len(raw) - at, _frames_behind(raw, view, at))
+
+
+def _frame(view: memoryview, at: int) -> tuple[bytes, int] | None:
+    """The lines of the frame at *at* and where it ends; None when it is not whole."""
+    frame = zstandard.ZstdDecompressor().decompressobj()
+    lines, end = [], at
+    with suppress(zstandard.ZstdError):
+        while not frame.eof and end < len(view):
+            piece = view[end:end + 4096]  # little, for what is not used is copied back
+            lines.append(frame.decompress(piece))
+            end += len(piece)
+    return (b"".join(lines), end - len(frame.unused_data)) if frame.eof else None
+
+
+def _frames_behind(raw: bytes, view: memoryview, at: int) -> bytes:
+    """The lines of the frames behind the one at *at*, which is not whole: there are some when it is damaged, not torn."""
+    parts = []
+    found = raw.find(_MAGIC, at + 1) if at < len(raw) else -1
+    while found >= 0:
+        frame = _frame(view, found)
+        if frame is not None:
+            parts.append(frame[0])
+        found = raw.find(_MAGIC, found + 1 if frame is None else frame[1])
+    return b"".join(parts)
+
+
+_MAGIC = b"\x28\xb5\x2f\xfd"  # a frame begins with it
 
 
 def _first_line_of_frames(file: BinaryIO) -> bytes:

@@ -28,7 +28,7 @@ from labsupport.sessionlog.storage.contract import Listing, LoadedLog, Repair, c
 from labsupport.sessionlog.storage.files import WriterLock, append_durably, cut, is_taken, make_whole, open_plain
 from labsupport.sessionlog.storage.frames import ENCODINGS
 from labsupport.sessionlog.storage.paths import encode_segment
-from labsupport.sessionlog.storage.scan import Scan, TornTail, scan_file
+from labsupport.sessionlog.storage.scan import Scan, TornTail, ends_a_turn, scan_file
 from labsupport.sessionlog.storage.writers import Policy, Writer, on_barriers
 
 
@@ -124,12 +124,16 @@ class JsonlStore:
         with os.fdopen(fd, "rb") as file:
             if self._encoding.ending == ".jsonl":
                 return scan_file(file, path), 0
-            decoded = self._encoding.decode(file.read())
+            raw = file.read()
+        decoded = self._encoding.decode(raw)
+        if ends_a_turn(decoded.behind):
+            raise LogCorruptError(f"the batch at byte {len(raw) - decoded.torn} cannot be read, and a turn ends behind it, so this "
+                                  "is damage, not a torn end. Nothing was changed.", path)
         return scan_file(io.BytesIO(decoded.data), path), decoded.torn
 
     def inspect(self, id: str) -> LoadedLog:
         """The log of *id*, repaired in memory; nothing on the disk is touched, and no lock is taken."""
-        return self._repaired(self.path(id), lambda scan, torn_bytes: None)
+        return self._repaired(id, lambda scan, torn_bytes: None)
 
     def load(self, id: str) -> LoadedLog:
         """The log of *id*, repaired, and the repair committed: what it cuts off is kept beside the log first.
@@ -146,15 +150,19 @@ class JsonlStore:
             def commit(scan: Scan, torn_bytes: int) -> Path | None:
                 return self._cut_tail(path, scan) if scan.torn or torn_bytes else None
 
-            loaded = self._repaired(path, commit)
+            loaded = self._repaired(id, commit)
             if loaded.repair is not None and loaded.repair.added:
                 added = [write_data(record, stored=True) + b"\n" for record in pack_chunk_runs(loaded.repair.added)]
                 append_durably(path, self._encoding.encode(b"".join(added)), path.stat().st_size)
             self._note(id, path, len(loaded.events))
         return loaded
 
-    def _repaired(self, path: Path, commit: "Callable[[Scan, int], Path | None]") -> LoadedLog:
+    def _repaired(self, id: str, commit: Callable[[Scan, int], Path | None]) -> LoadedLog:
+        path = self.path(id)
         scan, torn_bytes = self._scan(path)
+        if scan.header.id != id:
+            raise LogCorruptError("the header names another session than the file does. Nothing was changed; a log that was copied "
+                                  "keeps its name, or gets a header of its own (fork).", path, 1)
         check_types(scan.events, path)
         closers = interrupted_turn_closers(scan.events)
         try:  # what opens is derivable: surface rules and relations of the header are checked here, before anything is changed

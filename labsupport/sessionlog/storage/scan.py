@@ -11,7 +11,7 @@ from msgspec import UNSET
 from labsupport.errors import EventError, LogCorruptError, LogFormatError
 from labsupport.sessionlog.events import RETIRED_TYPES, SessionEvent, check_envelope
 from labsupport.sessionlog.header import LOG_VERSION, SessionHeader
-from labsupport.sessionlog.json_text import same_json
+from labsupport.sessionlog.json_text import field, same_json
 from labsupport.sessionlog.session import no_garbage_collection
 from labsupport.sessionlog.shapes import SHAPED_TYPES, check_stored_shape
 from labsupport.sessionlog.storage.chunk_rows import decode_record, is_chunk_row
@@ -58,6 +58,19 @@ def scan_file(file: BinaryIO, path: Path | None = None) -> Scan:
     """As `scan_log`, from a file that is open at its beginning; *path* is for the messages."""
     with no_garbage_collection():
         return _Reader(file, path).read()
+
+
+def ends_a_turn(lines: bytes) -> bool:
+    """Whether one of *lines* can be read as a turn/end."""
+    return any(record_type(line) == "turn/end" for line in lines.split(b"\n"))
+
+
+def record_type(line: bytes) -> object:
+    """The type of the record on *line*; None where it cannot be read or has none."""
+    try:
+        return field(read_json(line), "type")
+    except ValueError:
+        return None
 
 
 class _Reader:
