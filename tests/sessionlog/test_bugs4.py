@@ -379,8 +379,9 @@ def test_b52_an_unknown_event_is_refused_by_name_and_an_ignorable_one_is_kept(tm
         assert (caught.value.type, caught.value.seq) == ("fallbacks/switch", 1)
     assert files_of(tmp_path)["s1.jsonl"] == data
     assert len(scan_log(data).events) == 3, "it can still be read raw"
-    other = make.jsonl_file(tmp_path, log_bytes(make.user(), {**switch, "ignorable": True}, make.says()), "s2")
-    resumed = Session.create("s1", seed=other.load("s2").events)
+    (folder := tmp_path / "other").mkdir()
+    other = make.jsonl_file(folder, log_bytes(make.user(), {**switch, "ignorable": True}, make.says()))
+    resumed = Session.create("s1", seed=other.load("s1").events)
     assert resumed.events[1].to_json() == numbered(make.user(), {**switch, "ignorable": True})[1]
     assert len(resumed.derive_messages()) == 2
 

@@ -127,8 +127,8 @@ class JsonlStore:
             raw = file.read()
         decoded = self._encoding.decode(raw)
         if ends_a_turn(decoded.behind):
-            raise LogCorruptError(f"the batch at byte {len(raw) - decoded.torn} cannot be read, and a turn ends behind it, so this "
-                                  "is damage, not a torn end. Nothing was changed.", path)
+            raise LogCorruptError(f"the batch at byte {len(raw) - decoded.torn} cannot be read, and a turn ends behind it, so "
+                                  "this is damage, not a torn end. Nothing was changed.", path)
         return scan_file(io.BytesIO(decoded.data), path), decoded.torn
 
     def inspect(self, id: str) -> LoadedLog:
@@ -161,8 +161,8 @@ class JsonlStore:
         path = self.path(id)
         scan, torn_bytes = self._scan(path)
         if scan.header.id != id:
-            raise LogCorruptError("the header names another session than the file does. Nothing was changed; a log that was copied "
-                                  "keeps its name, or gets a header of its own (fork).", path, 1)
+            raise LogCorruptError("the header names another session than the file does. Nothing was changed; a log that was "
+                                  "copied keeps its name, or gets a header of its own (fork).", path, 1)
         check_types(scan.events, path)
         closers = interrupted_turn_closers(scan.events)
         try:  # what opens is derivable: surface rules and relations of the header are checked here, before anything is changed
