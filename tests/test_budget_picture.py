@@ -89,7 +89,7 @@ def test_the_worked_example_in_words():
 
 def test_both_budget_errors_are_sentences_in_both_languages():
     for lang, below, empty in (("en", "Error: the budget cannot hold", "Error: there are no messages"),
-                               ("zh", "错误：预算装不下最小的一致消息单元", "错误：没有任何消息")):
+                               ("zh", "错误：预算连最新的单元都装不下", "错误：一条消息也没有")):
         with speaking(lang):
             smallest = TOOLS.budget("closed", False).smallest
             picture = budget_picture(TOOLS, smallest - 1)
@@ -103,22 +103,22 @@ def test_both_budget_errors_are_sentences_in_both_languages():
 def test_with_a_pin_the_error_names_both():
     needed = LOOP.budget("closed", True).smallest
     said = sentence_of(budget_picture(LOOP, needed - 1, pin_first_user=True))
-    assert f"the pinned first request cost {needed} characters together" in said
+    assert f"the pinned first user message: together they take {needed} characters" in said
 
 
-def test_the_pinned_request_is_kept_and_named():
+def test_the_pinned_message_is_kept_and_named():
     measured = Measured([user("the task"), *history("assistant{a}, tool a, assistant{b}, tool b")])
     chars = measured.budget("closed", True).smallest
     picture = budget_picture(measured, chars, pin_first_user=True)
     states = [cells[-1] for _, cells in rows(picture)]
     assert states == ["kept, pinned", f"over by {sum(measured.costs[1:3])}", "", "kept", ""]
-    assert "The pinned first request is counted." in sentence_of(picture)
+    assert "The first user message is pinned as well, and counted." in sentence_of(picture)
 
 
-def test_a_result_that_lost_its_request_is_not_an_orphan():
+def test_a_result_that_lost_its_call_is_not_an_orphan():
     view = rows(budget_picture(INTERLEAVED, 600, "chapter"))
-    assert [cells[-1] for classes, cells in view if "is-bad" in classes] == ["request cut"]
-    assert "1 result has lost its request." in sentence_of(budget_picture(INTERLEAVED, 600, "chapter"))
+    assert [cells[-1] for classes, cells in view if "is-bad" in classes] == ["call cut off"]
+    assert "1 result has lost its call." in sentence_of(budget_picture(INTERLEAVED, 600, "chapter"))
     assert not any("is-bad" in classes for classes, _ in rows(budget_picture(INTERLEAVED, 600, "closed")))
     orphan = rows(budget_picture(Measured(history("tool lost, user")), 500))
     assert [cells[-1] for _, cells in orphan] == ["kept, orphan", "kept"]
@@ -229,11 +229,11 @@ def test_every_control_changes_what_is_shown(explorer):
     explorer.budget.value = 600
     closed = explorer.still.sentence
     explorer.rule.value = "chapter"
-    assert "1 result has lost its request." in explorer.still.sentence
+    assert "1 result has lost its call." in explorer.still.sentence
     assert explorer.still.sentence != closed
     explorer.history.value, explorer.budget.value = "loop", 800
     explorer.pin.value = True
-    assert "The pinned first request is counted." in explorer.still.sentence
+    assert "The first user message is pinned as well, and counted." in explorer.still.sentence
 
 
 def test_the_slider_reaches_both_errors_and_the_whole(explorer):
@@ -262,7 +262,7 @@ def test_the_controls_speak_the_language():
     with speaking("zh"):
         chinese = budget_explorer({"tools": samples.load("tools")})
     labels = [control.description for control in chinese.controls.values()]
-    assert labels == ["会话", "预算（字符）", "规则", "固定第一个用户请求"]
+    assert labels == ["会话", "预算（字符）", "规则", "固定第一条用户消息"]
     assert [label for label, _ in chinese.rule.options] == ["封闭", "教材"]
 
 

@@ -11,8 +11,18 @@ import pytest
 
 from labsupport.errors import SessionFileError, SessionJsonError, SessionRecordError, SessionTornTailError
 from labsupport.miniagent import RecordProblem, load_session, session_message_problem
+from labsupport.strict_json import read_json
 from labsupport.workbench import samples
-from labsupport.workbench.breakage import BREAKAGES, RULES, break_line, load_bytes, problem_words, read_line, split_lines
+from labsupport.workbench.breakage import (
+    BREAKAGES,
+    RULES,
+    break_line,
+    json_words,
+    load_bytes,
+    problem_words,
+    read_line,
+    split_lines,
+)
 from labsupport.workbench.checks.a1 import check_parse_tool
 from labsupport.workbench.explorers.a1 import line_explorer
 from labsupport.workbench.pictures.line import line_picture
@@ -32,6 +42,12 @@ def rows(picture):
     body = picture.split("<tbody>")[1].split("</tbody>")[0]
     return [[re.sub(r"<[^>]*>", "", cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)]
             for row in re.findall(r"<tr.*?</tr>", body)]
+
+
+def verdicts(picture):
+    """The table of verdicts: what was asked, and the rest of its row."""
+    return {head: " ".join(re.findall(r"<td>(.*?)</td>", row)) for head, row in
+            re.findall(r'<th scope="row">(.*?)</th>(.*?)</tr>', picture.split("<tbody>")[2])}
 
 
 # Breaking a line
@@ -91,7 +107,29 @@ def test_the_english_words_for_a_problem_are_those_of_the_parser(value):
     with speaking("en"):
         assert problem_words(problem) == str(problem)
     with speaking("zh"):
-        assert (problem.where or "记录") in problem_words(problem)
+        assert (problem.where or "值") in problem_words(problem)
+
+
+SPOILT = [b"", b"nul", b"[1 2]", b'{1:2}', b'{"a" 1}', b"1 2", b'"a', b'"\x01"', b'"\\q"', b'"\\u12"', b'"\xff"', b"NaN",
+          b"[-Infinity]", b"1e999", b"\xef\xbb\xbf1"]
+
+
+@pytest.mark.parametrize("deep", [False, True], ids=["flat", "deep"])
+@pytest.mark.parametrize("data", SPOILT)
+def test_every_reason_of_the_decoder_has_words(data, deep):
+    data = b"[" * 5000 + data if deep and not data.startswith(b"\xef") else data
+    with pytest.raises(ValueError) as found:  # noqa: PT011  what it says is looked at below
+        read_json(data)
+    reason = str(found.value)
+    with speaking("en"):
+        assert json_words(reason) == reason
+    with speaking("zh"):
+        assert re.search("[\u4e00-\u9fff]", json_words(reason))
+
+
+def test_a_reason_that_is_not_known_stays_as_it_is():
+    with speaking("zh"):
+        assert json_words("something new, column 3") == "something new, column 3"
 
 
 # The picture
@@ -107,7 +145,8 @@ def test_the_sentence_holds_what_the_picture_shows(at, name, lang):
     assert f"{len(SHORT)}" in sentence
     if isinstance(trial.result, SessionFileError):
         assert type(trial.result).__name__ in sentence
-        assert trial.result.sentence.format(line=trial.result.line) in picture
+        told = f"第 {trial.result.line} 行" if lang == "zh" else trial.result.sentence.format(line=trial.result.line)
+        assert told in verdicts(picture)["load_session"]
     else:
         assert str(len(trial.result)) in sentence
     if isinstance(trial.result, SessionTornTailError):
@@ -213,6 +252,26 @@ def test_the_table_of_verdicts_agrees_with_the_parser():
     assert list(table["why"]) == [str(session_message_problem(value) or "") for value in values]
 
 
+def test_odd_files_are_named_in_the_language_of_the_notebook():
+    with speaking("zh"):
+        table = load_table({"blanks": b"  \n", "other": b'["'})
+    assert list(table["文件"]) == ["有一行只有空格", "other"]
+    assert list(table["理由"]) == ["第 4 个字符处应当是一个值", "从第 2 个字符开始的字符串没有结束"]
+
+
+def test_a_torn_first_line_leaves_an_empty_history():
+    with speaking("en"):
+        said = sentence_of(line_picture(break_line(SHORT, 1, "torn")))
+    assert said.endswith("No message stands before it; cut to 0 bytes, the file is an empty history.")
+
+
+def test_the_verdict_says_whether_anything_is_lost():
+    with speaking("en"):
+        lost = {name: verdicts(line_picture(break_line(SHORT, 2, name)))["is anything lost?"].split()[0]
+                for name in ("none", "cr", "extra", "erased", "null_input", "torn")}
+    assert lost == {"none": "no", "cr": "no", "extra": "no", "erased": "yes", "null_input": "yes", "torn": "yes"}
+
+
 def test_the_table_of_loads_agrees_with_load():
     good = b'{"role":"user","content":"hi"}\n'
     files = {"good": good, "second": good + b"nope\n", "torn": good + b'{"ro', "record": b"[]\n", "blanks": good + b" \n"}
@@ -263,7 +322,7 @@ def test_another_error_is_told_with_its_case():
     with speaking("en"):
         verdict = check_parse_tool(answer)
     assert verdict.key == "check_raised"
-    assert "RuntimeError" in verdict.words
+    assert "raised RuntimeError." in verdict.words
     assert '"toolCallId":"c1"' in verdict.words
 
 

@@ -132,7 +132,7 @@ print(parse_session_message("not even an object"))
 # 多出来的键不碍事，只是不会进到消息里。
 
 # %% shared [markdown] lang="en"
-# The chapter's table begins with what all messages share: an object whose `role` and `content` are strings. Then the role
+# The chapter's table begins with what all messages share: an object whose `role` and `content` are strings. Then `role`
 # decides. An extra key does no harm; it just does not enter the message.
 
 # %% shared-table

@@ -241,8 +241,8 @@ print(shape(trim_context(loop, max_chars=800, pin_first_user=True)))
 # %% rules [markdown] lang="zh"
 # ## 交错的调用，两种规则
 #
-# 两个循环共用一个会话文件，调用就会交错。教材规则让结果往回找最近的、发出这个调用的消息；`closed`（封闭规则）只在所有调用都有了结果的地方分开，
-# 所以从哪里裁都不会拆开一对：
+# 两个循环共用一个会话文件，调用就会交错。教材规则让结果往回找最近的、发出这个调用的消息；
+# 规则 `closed`（封闭规则）只在所有调用都有了结果的地方分开，所以从哪里裁都不会拆开一对：
 
 # %% rules [markdown] lang="en"
 # ## Interleaved calls, two rules

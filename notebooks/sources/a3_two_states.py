@@ -205,10 +205,10 @@ for at, seen in enumerate(watched.seen, start=1):
 # %% moved [markdown] lang="en"
 # <details><summary>Answer: why this request</summary>
 #
-# Look for "question, not sent" on the right: the round has two calls, and one result is long. This unit takes nearly
-# all of the budget, and with the question it would be too much. The model sees its own calls and their results, nothing else. Another
-# round has two results as well, but its unit is shorter, so its question still fits. A budget counts characters, it does not know what
-# matters.
+# Look for "question, not sent" on the right: the round has two calls, and one result is long. This unit takes nearly all of
+# the budget, and with the question it would be too much. The model sees its own calls and their results, nothing else.
+# Another round has two results as well, but its unit is shorter, so its question still fits. A budget counts characters, it
+# does not know what matters.
 #
 # `pin_first_user` of A2 keeps the first question, but in a long session the one being answered is rarely the first.
 #
@@ -287,7 +287,8 @@ for message in run.messages[2:6]:
     print(f"{message.role}: {message.content}")
 
 # %% killed-why [markdown] lang="zh"
-# 每个没有结果的调用得到一条出错的结果，内容是说：后果未知，这次运行在记下结果之前就停了，工具可能执行过，也可能没有，先在外面查清楚再重试。
+# 每个没有结果的调用得到一条出错的结果，内容是说：后果未知，这次运行在记下结果之前就停了，
+# 工具可能执行过，也可能没有，先在外面查清楚再重试。
 # 然后才是新问题。这一条规则是练习册加的，教材没有。
 #
 # ## 定律
@@ -452,7 +453,8 @@ assert verdict.correct, verdict
 #
 # ## 思考题
 #
-# **1.** 两个进程同时续写同一个文件，“文件就是历史”还成立吗？让两个循环轮流走，同写一个文件，再数一数：文件里几条，两边内存里各几条。
+# **1.** 两个进程同时续写同一个文件，“文件就是历史”还成立吗？
+# 让两个循环轮流走，同写一个文件，再数一数：文件里几条，两边内存里各几条。
 
 # %% answer [markdown] lang="en"
 # <details><summary>Answer</summary>

@@ -28,7 +28,7 @@ WRONG = {
          + "    return run_agent(args.prompt, model, tools(), session_path=args.session, "
          "context_max_chars=args.context_max_chars)\n", "a3_plain"),
         (HEAD + OPTIONS + "    return run_agent(args.prompt, model, tools(), session_path=args.session, "
-         "context_max_chars=args.context_max_chars or 250)\n", "a3_plain_trimmed"),
+         "context_max_chars=args.context_max_chars or 350)\n", "a3_plain_trimmed"),
         (HEAD + OPTIONS, "a3_not_called"),
         (HEAD + OPTIONS.replace("parse_args(argv)", "parse_args()")
          + "    return run_agent(args.prompt, model, tools(), session_path=args.session, "

@@ -8,8 +8,8 @@ from playwright.sync_api import Locator, expect
 from tests.browser.conftest import Lab
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-WORDS = {"en": {"kept": "kept", "error": "Error: the budget cannot hold", "lost": "1 result has lost its request."},
-         "zh": {"kept": "保留", "error": "错误：预算装不下", "lost": "1 个结果失去了请求。"}}
+WORDS = {"en": {"kept": "kept", "error": "Error: the budget cannot hold", "lost": "1 result has lost its call."},
+         "zh": {"kept": "保留", "error": "错误：预算连最新的单元都装不下", "lost": "1 个结果失去了调用。"}}
 
 
 def open_lab(lab: Callable[..., Lab], lang: str, theme: str | None = None) -> tuple[Lab, Locator]:
@@ -65,7 +65,7 @@ def test_session_rule_and_pin_are_reached_without_a_mouse(lab: Callable[..., Lab
     expect(output.locator("tbody tr").first).to_contain_text(re.compile(r"\d+ earlier messages"))
     output.locator("input[type=checkbox]").focus()
     it.page.keyboard.press("Space")
-    expect(output.locator(".xp-say")).to_contain_text("The pinned first request is counted.")
+    expect(output.locator(".xp-say")).to_contain_text("The first user message is pinned as well, and counted.")
     history.select_option("empty")
     expect(output.locator("[role=alert]")).to_contain_text("there are no messages")
 

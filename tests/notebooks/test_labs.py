@@ -10,7 +10,7 @@ from tests.notebooks.books import LABS_WITH_EXERCISES, NAMES, NO_EXERCISE, code,
 MINUTES = {lab.name: lab.minutes for lab in LABS}
 WORDS = {"zh": {"minutes": "{} 分钟", "can": "你能", "hint": "提示", "answer": "答案"},
          "en": {"minutes": "{} minutes", "can": "you can", "hint": "Hint", "answer": "Answer"}}
-LONGEST, SHORT = 15, 4
+LONGEST, SHORT, WIDEST = 15, 4, 92  # lines of a cell, lines of a short one, characters that a page of 1280 pixels shows
 
 
 def opening(nb, lang, minutes):
@@ -31,6 +31,8 @@ def moves(nb):
         found.append("it breaks nothing (a cell tagged raises-exception)")
     lines = [len(cell.source.splitlines()) for cell in cells]
     found += [f"{cell.id} has more than {LONGEST} lines" for cell, count in zip(cells, lines, strict=True) if count > LONGEST]
+    found += [f"{cell.id} has a line of more than {WIDEST} characters" for cell in cells
+              if any(len(line) > WIDEST for line in cell.source.splitlines())]
     if 2 * sum(count <= SHORT for count in lines) <= len(lines):
         found.append(f"most of its cells have more than {SHORT} lines")
     found += [f"{cell.id} defines a class" for cell in cells if re.search(r"(?m)^class ", cell.source)]
@@ -106,6 +108,7 @@ def spoilt(change):
     (lambda c: c["guess"].update(source="guess = 2"), moves, "no prediction"),
     (lambda c: c["break-it"].metadata.update(tags=[]), moves, "breaks nothing"),
     (lambda c: c["tiny"].update(source="x = 1\n" * 16), moves, "more than 15 lines"),
+    (lambda c: c["tiny"].update(source="x = 1  #" + "-" * 92), moves, "tiny has a line of more than 92 characters"),
     (lambda c: c["tiny"].update(source="class A:\n    x = 1"), moves, "defines a class"),
     (lambda c: c["slider-moved"].update(source="explorer.n.value = 7"), unmoved, "no later cell moves it"),
     (lambda c: c["slider-moved"].update(source="explorer.still"), unmoved, "no later cell moves it"),

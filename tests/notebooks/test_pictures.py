@@ -1,5 +1,6 @@
 """The page that pictures are made of, with hostile text in it."""
 import re
+import unicodedata
 
 import pytest
 from hypothesis import given
@@ -47,6 +48,26 @@ def test_text_from_a_log_stays_text(text):
     assert [name for _, name, _ in Reader(picture).attributes] == [name for _, name, _ in Reader(harmless).attributes]
     picture.encode("utf-8")
     assert not re.search(r"[\x00-\x09\x0b-\x1f\u202a-\u202e]", picture)
+
+
+UNSEEN = [0xAD, 0x034F, 0x061C, 0x115F, 0x1160, 0x180E, 0x200B, 0x200D, 0x2028, 0x202E, 0x2060, 0x2066, 0x2800, 0x3164, 0xFE00,
+          0xFEFF, 0xFFA0, 0xFFF9, 0xE000, 0xFFFF, 0x1D173, 0xE0001, 0xE0041, 0xE0101, 0x10FFFF]
+
+
+@pytest.mark.parametrize("code", UNSEEN, ids=hex)
+def test_what_has_no_ink_is_shown_as_its_code(code):
+    assert esc(f"a{chr(code)}b") == f"aU+{code:04X}b"
+
+
+@pytest.mark.parametrize("text", ["上下文 budget", "naïve cafe\u0301", "한국어", "עברית", "हिंदी", "⚠\ufe0f ✅", "全\u3000角"])
+def test_what_has_ink_stays(text):
+    assert esc(text) == text
+
+
+@given(st.text(st.characters(), max_size=60))
+def test_no_character_is_left_that_would_not_be_seen(text):
+    kinds = {unicodedata.category(character) for character in esc(text)}
+    assert not kinds & {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
 @given(st.text(st.characters(), max_size=60), st.integers(2, 40))

@@ -134,6 +134,44 @@ def test_a_stale_notebook_is_found():
     assert build.stale(path.with_name("other.ipynb"), fresh) == "it is missing"
 
 
+@pytest.mark.parametrize(("text", "sentence"), [
+    pytest.param("", "cannot be read as a notebook", id="empty"),
+    pytest.param("{", "cannot be read as a notebook", id="no JSON"),
+    pytest.param("[]", "no notebook", id="no object"),
+    pytest.param('{"cells": 5, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}', "no notebook", id="no cells"),
+    pytest.param('{"worksheets": [], "metadata": {}, "nbformat": 3, "nbformat_minor": 0}', "no notebook", id="an old one"),
+    pytest.param("\xff", "cannot be read as a notebook", id="no UTF-8"),
+    pytest.param(None, "cannot be read as a notebook", id="a folder"),
+])
+def test_what_is_no_notebook_gets_a_sentence(tmp_path, text, sentence):
+    path = tmp_path / "a.ipynb"
+    if text is None:
+        path.mkdir()
+    else:
+        path.write_text(text, "latin-1")
+    assert sentence in build.stale(path, build.notebook(build.SOURCES / "00_start_here.py", "zh", "learner"))
+
+
+@pytest.mark.parametrize("path", PATHS, ids=name_of)
+def test_stripped_outputs_are_found(tmp_path, path):
+    """All outputs of a cell that ends in something to show, or is to fail, while its number says that it was run."""
+    fresh = build.notebook(build.SOURCES / f"{path.stem}.py", path.parent.name, "learner")
+    nb = nbformat.read(path, as_version=4)
+    first = next(cell for cell in code(nb) if cell.outputs and build.shows(cell))
+    for cell in code(nb):
+        cell.outputs = []
+    nbformat.write(nb, tmp_path / "a.ipynb")
+    assert build.stale(tmp_path / "a.ipynb", fresh).startswith(f"cell {first.id!r} ends in something to show")
+
+
+@pytest.mark.parametrize(("source", "tags", "shown"), [
+    ("1 + 1", [], True), ("x = 1", [], False), ("", [], False), ("%time x", [], False),
+    ("x = 1 / 0", ["raises-exception"], True),
+])
+def test_which_cells_show_something(source, tags, shown):
+    assert build.shows(nbformat.v4.new_code_cell(source, metadata={"tags": tags})) is shown
+
+
 def test_unlike_halves_are_found(tmp_path):
     text = '# %% a [markdown] lang="zh"\n# 见 `trim`\n\n# %% a [markdown] lang="en"\n# see `trims`\n'
     (tmp_path / "lab.py").write_text(text, "utf-8")
@@ -146,6 +184,17 @@ def test_a_dead_link_is_found():
     assert "b1_two_steps.ipynb" in dead_links(nb, "en")
 
 
+NEAR_MARKS = [
+    ("# BEGIN SOLUTION", "# END SOLUTION"), ("### begin solution", "### end solution"), ("#Begin Solution", "#End Solution"),
+    ("###BEGIN SOLUTION", "###END SOLUTION"), ("### BEGIN_SOLUTION", "### END_SOLUTION"), ("＃ BEGIN SOLUTION", "x = 2"),
+    ("### BEGIN SOLUTIONS", "### END SOLUTIONS"), ("### BEGIN  SOLUTION", "### END  SOLUTION"),
+    ("### SOLUTION BEGIN", "### SOLUTION END"), ("### BEGIN SOLUTION ", "### END SOLUTION "),
+    ("y = 2  # BEGIN SOLUTION", "y = 3  # END SOLUTION"), ("### BEGIN SOLUTON", "### END SOLUTON"),
+    ("# BEGIN HIDDEN TESTS", "# END HIDDEN TESTS"), ("### begin hidden tests", "### end hidden tests"),
+    ("### BEGIN HIDDEN TEST", "### END HIDDEN TEST"), ("    ### BEGIN HIDDEN TESTS", "    ### END HIDDEN TESTS"),
+]
+
+
 @pytest.mark.parametrize(("text", "sentence"), [
     ('# %% a [markdown] lang="zh"\n# 甲\n\n# %% b\n1\n', "zh then en"),
     ('# %% a [markdown] lang="en"\n# A\n\n# %% a [markdown] lang="zh"\n# 甲\n', "zh then en"),
@@ -153,10 +202,23 @@ def test_a_dead_link_is_found():
     ("# %% links\n1\n", "a key of its own"),
     ("# %%\n1\n", "a key of its own"),
     ("# %% a\n### BEGIN SOLUTION\nx = 1\n", "would leak"),
+    *((f"# %% a\n{begin}\nx = 1\n{end}\n", "looks like a marker") for begin, end in NEAR_MARKS),
 ])
 def test_a_broken_source_is_refused(tmp_path, text, sentence):
     (tmp_path / "00_start_here.py").write_text(text, "utf-8")
     with pytest.raises(SystemExit, match=sentence):
+        build.notebook(tmp_path / "00_start_here.py", "zh", "learner")
+
+
+@pytest.mark.parametrize("comment", ["# Begin at the end:", "# the solution of the chapter", "# hidden by the budget"])
+def test_a_comment_is_no_marker(tmp_path, comment):
+    (tmp_path / "00_start_here.py").write_text(f"# %% a\n{comment}\nx = 1\n", "utf-8")
+    assert comment in build.notebook(tmp_path / "00_start_here.py", "zh", "learner").cells[1].source
+
+
+def test_a_source_that_is_no_utf8_is_refused(tmp_path):
+    (tmp_path / "00_start_here.py").write_bytes("# %% a\n# 你好\n".encode("gbk"))
+    with pytest.raises(SystemExit, match=r"00_start_here\.py cannot be read as UTF-8"):
         build.notebook(tmp_path / "00_start_here.py", "zh", "learner")
 
 

@@ -4,6 +4,7 @@ Two kinds of strings meet here. *Text* (a label, a sentence, anything from a log
 *Markup* (cells, rows, parts) is what these functions return. Text from a log never gets into a class, a style or an id.
 """
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from html import escape
@@ -16,12 +17,29 @@ Role = Literal["user", "assistant", "call", "result", "structure"]
 ROLES = {"user": ("u", "●"), "assistant": ("a", "■"), "call": ("c", "▸"), "result": ("r", "◃"), "structure": ("s", "·")}
 ROLE_WORDS = {"user": "role_user", "assistant": "role_assistant", "call": "role_call", "result": "role_result",
               "structure": "role_structure"}
-_NAMED = [*range(0x80, 0xA0), 0x061C, *range(0x200B, 0x2010), *range(0x2028, 0x202F), *range(0x2066, 0x206A), 0xFEFF]
-_VISIBLE = ({code: chr(0x2400 + code) for code in range(0x20)} | {0x0A: "⏎", 0x7F: "␡"}
-            | {code: f"U+{code:04X}" for code in _NAMED} | dict.fromkeys(range(0xD800, 0xE000), "\ufffd"))
 
 
 # Text
+
+class _Shown(dict[int, str]):
+    """What each character is shown as: itself, or its sign or code where it would not be seen. Filled as characters come."""
+
+    # Controls, formats (direction marks, joiners, tags), private and unassigned ones, line and paragraph separators
+    HIDDEN = frozenset({"Cc", "Cf", "Co", "Cn", "Zl", "Zp"})
+    # Letters and marks without ink: the joiner, Hangul and Khmer fillers, selectors of variants, the empty Braille cell.
+    # The two selectors after them, U+FE0E and U+FE0F, choose how the sign before them looks, as in many an emoji.
+    BLANK = frozenset({0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F, 0x2800, 0x3164, 0xFFA0,
+                       *range(0xFE00, 0xFE0E), *range(0xE0100, 0xE01F0)})
+
+    def __missing__(self, code: int) -> str:
+        category = unicodedata.category(chr(code))
+        hidden = category in self.HIDDEN or code in self.BLANK
+        self[code] = "\ufffd" if category == "Cs" else f"U+{code:04X}" if hidden else chr(code)
+        return self[code]
+
+
+_SHOWN = _Shown({code: chr(0x2400 + code) for code in range(0x20)} | {0x0A: "⏎", 0x7F: "␡"})
+
 
 def esc(text: str) -> str:
     """*text* as content of an element or of an attribute. What would be invisible, or turn the line around, is shown.
@@ -29,12 +47,17 @@ def esc(text: str) -> str:
     >>> esc('<b>"1"</b>')
     '&lt;b&gt;&quot;1&quot;&lt;/b&gt;'
 
-    Controls get their sign, direction marks and odd separators their code; a lone surrogate cannot be shown at all:
+    Controls get their sign, other characters without ink their code; a lone surrogate cannot be shown at all:
 
-    >>> esc("a\\x00b\\nc\\u202ed\\ud83d")
-    'a␀b⏎cU+202Ed�'
+    >>> esc("a\\x00b\\nc\\u202ed\\xade\\U000e0041\\ud83d")
+    'a␀b⏎cU+202EdU+00ADeU+E0041�'
+
+    So an emoji made of several shows what joins them:
+
+    >>> esc("👩\\u200d💻")
+    '👩U+200D💻'
     """
-    return escape(text.translate(_VISIBLE), quote=True)
+    return escape(text.translate(_SHOWN), quote=True)
 
 
 def excerpt(text: str, limit: int = 34, classes: str = "xp-x") -> str:

@@ -62,5 +62,6 @@ def _table(labs: tuple[Lab, ...]) -> str:
 
 
 def _row(lab: Lab) -> str:
-    return tr(td(_link(lab), "xp-b"), th(esc(lab.title)), td(esc(lab.question), "xp-q"), td(esc(lab.chapter.replace(", ", say("map_and"))), "xp-m"),
+    chapters = lab.chapter.replace(", ", say("map_and"))
+    return tr(td(_link(lab), "xp-b"), th(esc(lab.title)), td(esc(lab.question), "xp-q"), td(esc(chapters), "xp-m"),
               td(lab.module, "xp-m"), td(number(lab.minutes), "xp-n"), classes="is-first")

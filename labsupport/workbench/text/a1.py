@@ -183,9 +183,10 @@ WORDS = {
         "en": "On {case} the message is not what was written: its {field} differs.",
     },
     "a1_missing_raises": {
-        "zh": "{case} 时缺少一个字段，你的代码抛出了 {error}。解析只给答案，从不抛出异常：用 value.get(…) 取可能不存在的字段。",
-        "en": "On {case}, where a field is missing, your code raised {error}. The parser answers and never raises: take a field "
-              "that may be missing with value.get(…).",
+        "zh": "{case} 时缺少一个字段，你的代码抛出了 {error}。解析只给答案，从不抛出异常："
+              "用 value.get(…) 取可能不存在的字段。",
+        "en": "On {case}, where a field is missing, your code raised {error}. The parser answers and never raises: take a "
+              "field that may be missing with value.get(…).",
     },
     "a1_number_kept": {
         "zh": "{case} 时应当返回 None，你却把它当成了消息。1 不是布尔值；在 Python 里 1 == True，bool 又是 int 的一种，"

@@ -41,7 +41,7 @@ WORDS = {
     "a2_all": {"zh": "全部装下，还剩 {left:,} 个。", "en": "Everything fits; {left:,} are left."},
     "a2_pinned": {
         "zh": "另外固定了第一条用户消息，它的字符已计入。",
-        "en": "Apart from these units the first user message is pinned; its characters are counted.",
+        "en": "The first user message is pinned as well, and counted.",
     },
     "a2_lost": {
         "zh": "**{n:,} 个结果失去了调用。**",
@@ -58,12 +58,13 @@ WORDS = {
         "zh": "预算装不下最新的单元 {unit:,} 加上固定的第一条用户消息：一共要 **{needed:,}** 个字符，预算只有 **{budget:,}**。"
               "什么都不发送；预算至少要 {needed:,}。",
         "en": "the budget cannot hold the newest unit, {unit:,}, and the pinned first user message: together they take "
-              "**{needed:,}** characters, the budget is **{budget:,}**. Nothing is sent; the budget must be at least {needed:,}.",
+              "**{needed:,}** characters, the budget is **{budget:,}**. Nothing is sent; the budget must be at least "
+              "{needed:,}.",
     },
     "a2_no_messages": {
         "zh": "一条消息也没有：预算再大，也没有内容可发。先记下用户的问题，再裁剪。",
-        "en": "there are no messages: no budget, however large, leaves anything to send. Record the user's question first, then "
-              "trim.",
+        "en": "there are no messages: no budget, however large, leaves anything to send. Record the user's question "
+              "first, then trim.",
     },
     # its controls
     "a2_history": {"zh": "会话", "en": "session"},
@@ -119,8 +120,8 @@ WORDS = {
     },
     "a2_law_no_value": {
         "zh": "对 [{case}]，你的函数没有返回值（得到的是 None）：要用 return 返回列表，print 出来的不算；没有问题时是空列表。",
-        "en": "For [{case}] your function gave nothing back (None): return the list, printing it is not enough; an empty one when "
-              "all is well.",
+        "en": "For [{case}] your function gave nothing back (None): return the list, printing it is not enough; an empty one "
+              "when all is well.",
     },
     "a2_law_ids": {
         "zh": "对 [{case}]，你返回了 {got}，这是调用的 id。请返回结果在列表里的下标：id 可能重复，下标不会。",
@@ -157,8 +158,8 @@ WORDS = {
     },
     "a2_law_second_result": {
         "zh": "[{case}]：下标 {index} 的结果有调用，只是这个调用前面已经有过一个结果。用过的 id 也要留着，别删。",
-        "en": "[{case}]: the result at index {index} has its call; the call just had a result before. Keep an id after its first "
-              "result.",
+        "en": "[{case}]: the result at index {index} has its call; the call just had a result before. Keep an id after its "
+              "first result.",
     },
     "a2_law_other": {
         "zh": "[{case}]：应当是 {expected}，你的函数返回 {got}。",

@@ -76,7 +76,8 @@ WORDS = {
     },
     "a3_plain_trimmed": {
         "zh": "两个选项都没给时，应当把完整的历史发给模型，你的命令行却少发了消息：没有预算就不裁剪。",
-        "en": "Without the two options the model is sent the whole history, but yours sends fewer messages: no budget, no trimming.",
+        "en": "Without the two options the model is sent the whole history, but yours sends fewer messages: no budget, "
+              "no trimming.",
     },
     "a3_session_lost": {
         "zh": "给了 --session session.jsonl，运行之后却没有这个文件：选项解析了，但没有传给循环。",
