@@ -16,6 +16,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
@@ -27,6 +28,8 @@ VERBS = {  # name: (what Python runs, which extra of pyproject.toml it needs, wh
     "bench": (["-m", "tests.benchmarks"], "test", "measure speed, beside other libraries"),
     "notebooks": (["notebooks/build.py"], "", "build the notebooks from their sources"),
 }
+EXTRAS = sorted({extra for _, extra, _ in VERBS.values()})
+ASKED = ("requirements.txt", "constraints.txt", "pyproject.toml")  # what says which packages are needed
 WORDS = {
     "old": ("This is Python {0}; the workbook needs 3.11 or newer. Install it, or name another: python3.12 lab.py",
             "现在用的是 Python {0}，而练习册需要 3.11 或更新的版本。请安装新版，或换一个来运行：python3.12 lab.py"),
@@ -37,8 +40,26 @@ WORDS = {
     "make": ("1 of 2: making the environment .venv …", "第 1 步，共 2 步：建立环境 .venv ……"),
     "install": ("2 of 2: installing packages; minutes the first time, then never again …",
                 "第 2 步，共 2 步：安装所需的包。第一次要几分钟，以后不再需要……"),
-    "failed": ("Set-up stopped: {0}\nIs the network there? Run lab.py again; it starts the set-up afresh.",
-               "安装中断：{0}\n请检查网络，再运行一次 lab.py，它会从头装起。"),
+    "failed": ("Set-up stopped: {0}\n"
+               "Is the network there? What pip said stands above. Run lab.py again; it starts the set-up afresh.",
+               "安装中断：{0}\n原因见上面 pip 的输出。请检查网络，再运行一次 lab.py，它会从头装起。"),
+    "unmade": ("The environment could not be made: {0}\nOnce that is mended, run lab.py again; it starts the set-up afresh.",
+               "独立环境没有建成：{0}\n解决这个问题后，再运行一次 lab.py，它会从头装起。"),
+    "absent": ("{0} is missing in {1}: this is not the whole workbook. Get it again, and run the lab.py in its folder.",
+               "{1} 里缺少 {0}：练习册不完整。请重新下载，再运行那个文件夹里的 lab.py。"),
+    "colon": ("Python makes no environment in a folder with '{1}' in its path: {0}\nRename the folder, then run lab.py again.",
+              "路径里有“{1}”，Python 无法在这里建立独立环境：{0}\n请给文件夹改名，再运行一次 lab.py。"),
+    "file": ("{0} is a file, and the environment needs a folder of that name. Rename or delete it, then run lab.py again.",
+             "{0} 是一个文件，而独立环境要用这个名字建文件夹。请把它改名或删除，再运行一次 lab.py。"),
+    "link": ("{0} is a link, and where it leads is no environment that works here.\n"
+             "Delete the link (what it leads to stays), then run lab.py again.",
+             "{0} 是一个链接，它指向的地方没有能在这里使用的环境。\n请删除链接（它指向的内容不受影响），再运行一次 lab.py。"),
+    "closed": ("Nothing can be written here: {0}\nCopy the workbook to a folder of your own and run lab.py there.",
+               "这里不能写入：{0}\n请把练习册复制到你自己的文件夹，在那里运行 lab.py。"),
+    "wait": ("Another lab.py is installing here; waiting until it is done …",
+             "另一个 lab.py 正在这里安装，等它装完再继续……"),
+    "port": ("a port is a number from 1 to 65535, and {0} is not; without --port, a free one is taken",
+             "端口是 1 到 65535 之间的整数，{0} 不是；不写 --port 就自动选一个空闲的"),
     "verb": ("There is no verb '{0}'. There are: {1}. Without a verb, the workbook opens.",
              "没有“{0}”这个命令。可用的有：{1}。什么都不写，就打开练习册。"),
 }
@@ -87,45 +108,118 @@ def wanted(root, venv):
     return {"place": str(venv), "python": list(sys.version_info[:2]), "asked": hashlib.sha256(files).hexdigest()}
 
 
+def stamp_of(venv):
+    """What the stamp in *venv* says: None when there is none, {} when it is damaged."""
+    try:
+        stamp = json.loads((venv / "lab.json").read_text("utf-8"))
+        return stamp if isinstance(stamp, dict) and all(extra in EXTRAS for extra in stamp["extras"]) else {}
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return {}
+
+
+def works(venv, *packages):
+    """Whether the interpreter of *venv* starts, is of this version and finds *packages*; importing them would take seconds."""
+    probe = ("import sys; from importlib.util import find_spec; "
+             f"sys.exit(sys.version_info[:2] != {sys.version_info[:2]} or not all(map(find_spec, {packages})))")
+    with contextlib.suppress(OSError):
+        command = [str(python_of(venv)), "-I", "-c", probe]
+        return subprocess.call(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) == 0
+    return False
+
+
 def state_of(root, venv, extra):
     """How *venv* is: "ready", "install" (something is missing), "make" (there is none), "again" (it must be made anew)."""
     if not os.path.lexists(str(venv)):
         return "make"
-    if not python_of(venv).exists():  # killed while it was made, or its Python was removed
-        return "again"
-    want = wanted(root, venv)
-    try:
-        stamp = json.loads((venv / "lab.json").read_text("utf-8"))
-        if stamp["unfinished"] or any(stamp[name] != want[name] for name in ("place", "python")):
-            return "again"
-        return "ready" if stamp["asked"] == want["asked"] and (extra in stamp["extras"] or not extra) else "install"
-    except FileNotFoundError:  # made by hand; taken over when its Python fits and its paths are those of this folder
-        probe = f"import pip, sys; print(sys.version_info[:2] == {sys.version_info[:2]})"
-        fits = subprocess.run([str(python_of(venv)), "-c", probe], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    want, stamp = wanted(root, venv), stamp_of(venv)
+    if stamp is None:  # made by hand; taken over when it works and its paths are those of this folder
         config = venv / "pyvenv.cfg"
-        here = config.exists() and str(venv) in config.read_text("utf-8", "replace")
-        return "install" if here and fits.stdout.strip() == b"True" else "again"
-    except (ValueError, KeyError):
+        here = config.is_file() and str(venv) in config.read_text("utf-8", "replace")
+        return "install" if here and works(venv, "pip") else "again"
+    if stamp.get("unfinished") is not False or any(stamp.get(name) != want[name] for name in ("place", "python")):
         return "again"
+    if not works(venv, "jupyterlab", "labsupport"):  # a part of it was removed, or its Python was
+        return "again"
+    return "ready" if stamp.get("asked") == want["asked"] and (extra in stamp["extras"] or not extra) else "install"
+
+
+def obstacle(venv, state):
+    """Why no environment can be made at *venv*, as a key of WORDS and its value; "" when nothing stands in the way."""
+    missing = [name for name in ("venv", "ensurepip") if importlib.util.find_spec(name) is None]
+    if missing:
+        return "bare", ", ".join(missing)
+    if os.pathsep in str(venv):
+        return "colon", venv
+    if venv.is_symlink() and state == "again":  # nothing outside this folder is ours to remove
+        return "link", venv
+    return ("file", venv) if os.path.lexists(str(venv)) and not venv.is_dir() else ("", "")
+
+
+def lock(file):
+    """Lock *file*, for as long as this process or a child that was given it lives; False when another process has it."""
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    except OSError:  # a disk that knows no locks
+        pass
+    return True
+
+
+@contextlib.contextmanager
+def alone(root, lang):
+    """Be the only lab.py that changes the environment in *root*, after any other that does so now; give the locked file."""
+    try:
+        (root / ".lab").mkdir(exist_ok=True)
+        file = (root / ".lab" / "setup.lock").open("a")
+    except OSError as error:
+        sys.exit(words(WORDS, "closed", lang, error))
+    with file:
+        if not lock(file):
+            print(words(WORDS, "wait", lang), flush=True)
+            while not lock(file):
+                time.sleep(0.3)
+        yield file
 
 
 def set_up(root, venv, extra, lang):
     """Make *venv* when it is missing or broken, and install what is asked for; return at once when all is there."""
+    absent = [name for name in ASKED if not (root / name).is_file()]
+    if absent:
+        sys.exit(words(WORDS, "absent", lang, ", ".join(absent), root))
     state = state_of(root, venv, extra)
     if state == "ready":
         return
-    missing = [name for name in ("venv", "ensurepip") if importlib.util.find_spec(name) is None]
-    if missing:
-        sys.exit(words(WORDS, "bare", lang, ", ".join(missing)))
+    reason, value = obstacle(venv, state)
+    if reason:
+        sys.exit(words(WORDS, reason, lang, value, os.pathsep))
+    with alone(root, lang) as file:
+        state = state_of(root, venv, extra)  # the one that was waited for may have done it
+        if state != "ready":
+            install(root, venv, extra, lang, state, file)
 
+
+def install(root, venv, extra, lang, state, file):
+    """Bring *venv* from *state* to "ready". The children hold the lock on *file* too: killed alone, we leave them to work."""
     def say(key):
         print(words(WORDS, key, lang), flush=True)
 
-    stamp, extras, before = venv / "lab.json", {extra} - {""}, ""
-    with contextlib.suppress(OSError, ValueError, KeyError):
-        before = stamp.read_text("utf-8")
-        extras |= set(json.loads(before)["extras"])
-    mark = dict(wanted(root, venv), extras=sorted(extras), unfinished=True)
+    def call(command, **options):
+        kept = () if os.name == "nt" else (file.fileno(),)
+        subprocess.check_call(command, pass_fds=kept, **options)
+
+    stamp, before = venv / "lab.json", stamp_of(venv)
+    extras = sorted({extra, *(before or {}).get("extras", ())} - {""})
+    mark, reason = dict(wanted(root, venv), extras=extras, unfinished=True), "unmade"
     try:
         if state == "again":
             say("again")
@@ -134,20 +228,20 @@ def set_up(root, venv, extra, lang):
         stamp.write_text(json.dumps(mark), "utf-8")
         if state != "install":
             say("make")
-            subprocess.check_call([getattr(sys, "_base_executable", sys.executable), "-m", "venv", str(venv)])
+            call([getattr(sys, "_base_executable", sys.executable), "-m", "venv", str(venv)])
         say("install")
-        project = ["-c", "constraints.txt", "-e", ".[" + ",".join(sorted(extras)) + "]"] if extras else []
+        reason = "failed"
+        project = ["-c", "constraints.txt", "-e", ".[" + ",".join(extras) + "]"] if extras else []
         pip = [str(python_of(venv)), "-m", "pip", "install", "--disable-pip-version-check", "-r", "requirements.txt"]
-        subprocess.check_call(pip + project, cwd=str(root), env=environment(venv))
+        call(pip + project, cwd=str(root), env=environment(venv))
         stamp.write_text(json.dumps(dict(mark, unfinished=False)), "utf-8")
-    except KeyboardInterrupt:
-        sys.exit(130)
     except (OSError, subprocess.CalledProcessError) as error:
-        if state == "install" and before:  # pip has put back what it changed: without network, what was there still works
-            stamp.write_text(before, "utf-8")
-        elif state == "install":
-            stamp.unlink()
-        sys.exit(words(WORDS, "failed", lang, error))
+        with contextlib.suppress(OSError):
+            if state == "install" and before:  # pip has put back what it changed: without network, what was there still works
+                stamp.write_text(json.dumps(before), "utf-8")
+            elif state == "install":
+                stamp.unlink()
+        sys.exit(words(WORDS, reason, lang, error))
 
 
 def hand_over(verb, arguments):
@@ -180,9 +274,15 @@ def main(argv):
         parser.add_argument("--lang", choices=("zh", "en"), default=lang, help="of the notebooks and of JupyterLab")
         parser.add_argument("--no-browser", action="store_true", help="only print the address")
         parser.add_argument("--port", type=int, help="on 127.0.0.1; else the first free one from 8888 on")
-        lang = parser.parse_args(arguments).lang
+        options = parser.parse_args(arguments)
+        lang = options.lang
+        if options.port is not None and not 1 <= options.port <= 65535:
+            parser.error(words(WORDS, "port", lang, options.port))
         arguments = ["--lang", lang, *arguments]
-    set_up(ROOT, VENV, VERBS[verb][1], lang)
+    try:
+        set_up(ROOT, VENV, VERBS[verb][1], lang)
+    except KeyboardInterrupt:
+        return 130
     return hand_over(verb, arguments)
 
 

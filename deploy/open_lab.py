@@ -1,6 +1,7 @@
 """Open the workbook in JupyterLab: what `python3 lab.py` hands over to."""
 import argparse
 import contextlib
+import http.client
 import os
 import secrets
 import signal
@@ -21,9 +22,14 @@ WORDS = {
     "starting": ("Starting JupyterLab …", "正在启动 JupyterLab ……"),
     "address": ("The workbook is open at\n\n    {0}\n\nStart page: {1}. Ctrl-C here stops it.",
                 "练习册已经打开，地址是\n\n    {0}\n\n起始页：{1}。在这里按 Ctrl-C 停止。"),
-    "taken": ("Port {0} is taken. Name another, or leave --port out.", "端口 {0} 已被占用。请换一个，或者不写 --port。"),
+    "taken": ("Port {0} is taken or kept by the system. Name another, or leave --port out.",
+              "端口 {0} 已被占用，或由系统保留。请换一个，或者不写 --port。"),
+    "lost": ("Another program took port {0} in the same moment. Once more …", "端口 {0} 刚被另一个程序占用，重试 ……"),
     "died": ("JupyterLab stopped before it was ready; what it said stands above.",
              "JupyterLab 还没准备好就退出了，原因见上面的输出。"),
+    "ended": ("JupyterLab stopped by itself (exit code {0}); what it said stands above. What you saved is kept; "
+              "run lab.py again.",
+              "JupyterLab 自己退出了（退出码 {0}），原因见上面的输出。请再运行一次 lab.py。保存过的内容都还在。"),
     "stopped": ("Stopped. What you saved is kept.", "已停止。保存过的内容都还在。"),
 }
 
@@ -54,28 +60,32 @@ def variables(state: Path, token: str) -> dict[str, str]:
     return dict(os.environ, JUPYTER_TOKEN=token) | {name: str(state / folder) for name, folder in folders.items()}
 
 
-def answers(address: str) -> bool:
-    """Whether a server answers at *address*. A proxy that the learner uses is not asked: this is loopback."""
+def answers(address: str, token: str) -> bool:
+    """Whether the server at *address* is the one with this *token*. No proxy of the learner's is asked: this is loopback."""
+    request = urllib.request.Request(f"{address}/api/status", headers={"Authorization": f"token {token}"})
     try:
-        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(f"{address}/api", timeout=2):
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=2):
             return True
-    except OSError:
+    except (OSError, http.client.HTTPException):  # nobody yet, or another program that was quicker to take the port
         return False
 
 
 @contextlib.contextmanager
 def running(root: Path, state: Path, port: int, token: str, settings: Path) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """Trust the notebooks in *root* and run JupyterLab; give its process and address when it answers, and stop it after."""
+    """Trust the notebooks in *root* and run JupyterLab; give its process and address when it answers, and stop it after.
+
+    A server that ends before it answers is a `ChildProcessError`.
+    """
     env, address = variables(state, token), f"http://127.0.0.1:{port}"
     notebooks = sorted(str(path) for path in root.glob("notebooks/*/*.ipynb"))
     subprocess.run([sys.executable, "-m", "nbformat.sign", "--log-level=ERROR", *notebooks], env=env,
                    stdout=subprocess.DEVNULL, check=False)
     process = subprocess.Popen([sys.executable, *server(root, port, settings)], env=env, cwd=root, stdin=subprocess.DEVNULL)
     try:
-        while process.poll() is None and not answers(address):
+        while not answers(address, token):
+            if process.poll() is not None:
+                raise ChildProcessError(process.returncode)
             time.sleep(0.2)
-        if process.poll() is not None:
-            raise ChildProcessError(process.returncode)
         yield process, address
     finally:
         if os.name != "nt":  # there Ctrl-C has reached the server too, and terminate() would leave its kernels
@@ -92,26 +102,36 @@ def has_display() -> bool:
     return os.name == "nt" or sys.platform == "darwin" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")))
 
 
+def show(port: int, lang: str, browser: bool) -> None:
+    """Serve the workbook on *port*, print the address of its start page and open it in a *browser*, until the server ends."""
+    token, page = secrets.token_hex(24), f"notebooks/{lang}/00_start_here.ipynb"
+    with running(lab.ROOT, STATE, port, token, DEPLOY / "jupyterlab" / lang) as (process, address):
+        url = f"{address}/lab/tree/{page}?token={token}"
+        print(lab.words(WORDS, "address", lang, url, page), flush=True)
+        if browser:
+            webbrowser.open(url)
+        if code := process.wait():
+            sys.exit(lab.words(WORDS, "ended", lang, code))
+    print(lab.words(WORDS, "stopped", lang), flush=True)  # by its own menu
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--lang", choices=("zh", "en"), required=True)
     parser.add_argument("--no-browser", action="store_true")
     parser.add_argument("--port", type=int)
     args = parser.parse_args()
-    port, token, page = free_port(args.port), secrets.token_hex(24), f"notebooks/{args.lang}/00_start_here.ipynb"
-    if port is None:
-        sys.exit(lab.words(WORDS, "taken", args.lang, args.port))
-    print(lab.words(WORDS, "starting", args.lang), flush=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # so that the server is stopped too
+    print(lab.words(WORDS, "starting", args.lang), flush=True)
     try:
-        with running(lab.ROOT, STATE, port, token, DEPLOY / "jupyterlab" / args.lang) as (process, address):
-            url = f"{address}/lab/tree/{page}?token={token}"
-            print(lab.words(WORDS, "address", args.lang, url, page), flush=True)
-            if has_display() and not args.no_browser:
-                webbrowser.open(url)
-            process.wait()
-    except ChildProcessError:
-        sys.exit(lab.words(WORDS, "died", args.lang))
+        while (port := free_port(args.port)) is not None:
+            try:
+                return show(port, args.lang, has_display() and not args.no_browser)
+            except ChildProcessError:
+                if free_port(port) is not None:
+                    sys.exit(lab.words(WORDS, "died", args.lang))
+                print(lab.words(WORDS, "lost", args.lang, port), flush=True)
+        sys.exit(lab.words(WORDS, "taken", args.lang, args.port))
     except KeyboardInterrupt:
         print("\n" + lab.words(WORDS, "stopped", args.lang), flush=True)
 

@@ -5,7 +5,9 @@
     python notebooks/build.py --solved OUT   with the solutions in, run: OUT/zh and OUT/en
 """
 import argparse
+import ast
 import asyncio
+import json
 import os
 import re
 import sys
@@ -15,6 +17,7 @@ from pathlib import Path
 import jupytext
 import nbformat
 from nbclient import NotebookClient
+from nbformat.validator import iter_validate
 
 from labsupport.workbench.labs import LABS
 from labsupport.workbench.text import LANGUAGES, Language, say, speaking
@@ -27,6 +30,9 @@ SOLUTION = re.compile(r"(?ms)^( *)### BEGIN SOLUTION\n.*?^ *### END SOLUTION$")
 HAN = "\u3000-\u303f\u4e00-\u9fff\uff00-\uffef“”"  # what Chinese prose is written with
 WRAP = re.compile(rf"(?m)^(?![#|<])(.*[{HAN}])\n(?=[{HAN}])")
 HIDDEN = re.compile(r"(?ms)\n?^### BEGIN HIDDEN TESTS\n.*?^### END HIDDEN TESTS$")
+MARK = re.compile(r" *### (BEGIN|END) SOLUTION|### (BEGIN|END) HIDDEN TESTS")
+LIKE_MARK = re.compile(r"[#＃][\s#＃]*((BEGIN|END)\b|(?i:(begin|end|start|stop)[\W_]*(solution|hidden)"
+                       r"|(solution|hidden[\W_]*tests?)[\W_]*(begin|end|start|stop)))")
 METADATA = {"kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
             "language_info": {"file_extension": ".py", "mimetype": "text/x-python", "name": "python"}}
 VIEW = "application/vnd.jupyter.widget-view+json"
@@ -35,7 +41,10 @@ LINKS_FIRST, LINKS_LAST = "links", "links-end"
 
 def load(source: Path) -> list[nbformat.NotebookNode]:
     """The cells of *source*. A key is used once: for a code cell, for prose in zh then en, or for prose in both."""
-    cells, seen = jupytext.read(source, fmt="py:percent").cells, {LINKS_FIRST, LINKS_LAST}
+    try:
+        cells, seen = jupytext.reads(source.read_text("utf-8"), fmt="py:percent").cells, {LINKS_FIRST, LINKS_LAST}
+    except (OSError, UnicodeDecodeError) as error:
+        raise SystemExit(f"{source.name} cannot be read as UTF-8 text: {error}") from None
     for key, group in groupby(cells, lambda cell: cell.metadata.get("title")):
         shape = [(cell.cell_type, cell.metadata.get("lang")) for cell in group]
         if key in seen or shape not in SHAPES or not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", key or ""):
@@ -69,6 +78,10 @@ def notebook(source: Path, lang: Language, edition: str) -> nbformat.NotebookNod
         if cell.metadata.get("lang") not in (None, lang):
             continue
         key, code, points = cell.metadata["title"], cell.source, cell.metadata.get("points")
+        for line in code.splitlines():
+            if LIKE_MARK.search(line) and not MARK.fullmatch(line):
+                raise SystemExit(f"{source.name}, cell {key!r}: {line.strip()!r} looks like a marker and is none, so it would "
+                                 "leak; markers are ### BEGIN SOLUTION and ### BEGIN HIDDEN TESTS, and END, alone on a line")
         if cell.cell_type == "markdown":
             code = WRAP.sub(r"\1", code)  # a line break inside a Chinese paragraph would show as a space
         meta = {"tags": cell.metadata["tags"]} if "tags" in cell.metadata else {}
@@ -107,11 +120,28 @@ async def make(nb: nbformat.NotebookNode, path: Path, gate: asyncio.Semaphore) -
     path.write_text(nbformat.writes(nb) + "\n", "utf-8", newline="\n")
 
 
+def shows(cell: nbformat.NotebookNode) -> bool:
+    """Whether *cell* has an output when it is run: it ends in an expression, as cells do here, or it is to fail."""
+    if "raises-exception" in cell.metadata.get("tags", ()):
+        return True
+    try:
+        return isinstance(ast.parse(cell.source).body[-1], ast.Expr)
+    except (SyntaxError, IndexError):  # with IPython's own % and !, or empty
+        return False
+
+
 def stale(path: Path, fresh: nbformat.NotebookNode) -> str:
     """Why the notebook at *path* is not *fresh* with outputs; empty when it is."""
     if not path.exists():
         return "it is missing"
-    built = nbformat.read(path, as_version=4)
+    try:
+        text = path.read_text("utf-8")
+        data = json.loads(text)
+    except (OSError, ValueError, RecursionError) as error:
+        return f"it cannot be read as a notebook: {error}"
+    if not isinstance(data, dict) or data.get("nbformat") != 4 or any(iter_validate(data, version=4)):
+        return "it is no notebook of format 4"
+    built = nbformat.reads(text, as_version=4)
     if [cell.id for cell in built.cells] != [cell.id for cell in fresh.cells]:
         return "its cells are others"
     for old, new in zip(built.cells, fresh.cells, strict=True):
@@ -119,6 +149,8 @@ def stale(path: Path, fresh: nbformat.NotebookNode) -> str:
             return f"cell {new.id!r} differs"
         if new.cell_type == "code" and old.execution_count is None:
             return f"cell {new.id!r} was not run"
+        if new.cell_type == "code" and not old.outputs and shows(new):
+            return f"cell {new.id!r} ends in something to show, and no output is saved: it was stripped, or there is none"
     return "" if built.metadata == fresh.metadata else "its metadata differ"
 
 

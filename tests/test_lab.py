@@ -1,11 +1,17 @@
 """`lab.py` and what it hands over to: any Python reads it, the language, a whole environment, a closed server."""
 import ast
+import contextlib
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
+import sysconfig
+import threading
+import time
 import tomllib
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
@@ -88,6 +94,15 @@ def test_main_sets_up_then_hands_over(monkeypatch, argv, verb, arguments):
     assert done == [lab.VERBS[verb][1], (verb, arguments)]
 
 
+@pytest.mark.parametrize("port", ["99999", "-1", "0", "65536"])
+@pytest.mark.parametrize(("lang", "words"), [("en", "a number from 1 to 65535"), ("zh", "1 到 65535")])
+def test_what_is_no_port_is_told_what_one_is(monkeypatch, capsys, port, lang, words):
+    monkeypatch.setattr(lab, "set_up", lambda *_: pytest.fail("the set-up was begun"))
+    with pytest.raises(SystemExit, match="2"):
+        lab.main(["--lang", lang, f"--port={port}"])
+    assert words in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("environ", "desktop", "language"), [
     ({"LANG": "zh_CN.UTF-8"}, "", "zh"),
     ({"LANG": "zh_TW"}, "", "zh"),
@@ -113,12 +128,17 @@ def test_the_language_is_read_as_gettext_reads_it(environ, desktop, language):
 
 @pytest.fixture
 def made(tmp_path):
-    """A project in a folder, and its environment with a stamp that says it is finished."""
-    for name in ("requirements.txt", "constraints.txt", "pyproject.toml"):
+    """A project in a folder, and its environment of empty packages, with a stamp that says it is finished."""
+    for name in lab.ASKED:
         (tmp_path / name).write_text(f"# {name}\n", "utf-8")
     python = lab.python_of(tmp_path / ".venv")
     python.parent.mkdir(parents=True)
     python.symlink_to(sys.executable)
+    (tmp_path / ".venv" / "pyvenv.cfg").write_text(f"home = {Path(sys.base_prefix) / 'bin'}\n", "utf-8")
+    packages = Path(sysconfig.get_path("purelib", "venv", {"base": str(tmp_path / ".venv")}))
+    packages.mkdir(parents=True)
+    for name in ("jupyterlab", "labsupport", "pip"):
+        (packages / f"{name}.py").write_text("", "utf-8")
 
     def stamp(**changes):
         facts = lab.wanted(tmp_path, tmp_path / ".venv") | {"extras": [], "unfinished": False} | changes
@@ -129,10 +149,11 @@ def made(tmp_path):
                            state=lambda extra="": lab.state_of(tmp_path, tmp_path / ".venv", extra))
 
 
-def test_a_finished_environment_is_ready_without_starting_anything(made, monkeypatch):
-    monkeypatch.setattr(lab.subprocess, "run", lambda *_, **__: pytest.fail("a process was started"))
+def test_a_finished_environment_is_ready_and_nothing_is_written(made, monkeypatch):
+    monkeypatch.setattr(lab.subprocess, "check_call", lambda *_, **__: pytest.fail("something was installed"))
     assert made.state() == "ready"
     lab.set_up(made.root, made.venv, "", "en")
+    assert not (made.root / ".lab").exists()
 
 
 @pytest.mark.parametrize("name", ["requirements.txt", "constraints.txt", "pyproject.toml"])
@@ -151,16 +172,97 @@ def test_the_test_extra_is_installed_once(made):
     pytest.param({"unfinished": True}, id="killed during the set-up"),
     pytest.param({"place": "/home/demo/elsewhere/.venv"}, id="the folder was moved or copied"),
     pytest.param({"python": [3, 10]}, id="another Python"),
+    pytest.param({"extras": 5}, id="extras that are no list"),
+    pytest.param({"extras": [["test"]]}, id="extras that are no names"),
+    pytest.param({"extras": ["no such"]}, id="an extra that is not ours"),
+    pytest.param({"unfinished": None}, id="it does not say that it is finished"),
 ])
 def test_a_broken_environment_is_made_again(made, changes):
     made.stamp(**changes)
     assert made.state() == "again"
 
 
-@pytest.mark.parametrize("text", ["", "{", "{}"])
-def test_a_torn_stamp_is_made_again(made, text):
-    (made.venv / "lab.json").write_text(text, "utf-8")
+@pytest.mark.parametrize("text", ["", "{", "{}", "[]", "null", "5", '"x"', "[" * 100_000, "\xff"])
+def test_a_damaged_stamp_is_made_again(made, text):
+    (made.venv / "lab.json").write_text(text, "latin-1")
     assert made.state() == "again"
+
+
+def test_a_stamp_that_is_a_folder_is_made_again(made, failing):
+    (made.venv / "lab.json").unlink()
+    (made.venv / "lab.json").mkdir()
+    with pytest.raises(SystemExit, match="starts the set-up afresh"):
+        lab.set_up(made.root, made.venv, "", "en")
+    assert (made.venv / "lab.json").is_file()
+
+
+@pytest.mark.parametrize("stamped", [True, False])
+@pytest.mark.parametrize("program", [None, b"", b"#!/nowhere/python\n"], ids=["not executable", "empty", "its loader is gone"])
+def test_an_interpreter_that_does_not_start_is_made_again(made, stamped, program):
+    python = lab.python_of(made.venv)
+    python.unlink()
+    python.write_bytes(b"#!/bin/sh\n" if program is None else program)
+    python.chmod(0o644 if program is None else 0o755)
+    if not stamped:
+        (made.venv / "lab.json").unlink()
+        (made.venv / "pyvenv.cfg").write_text(str(made.venv), "utf-8")
+    assert made.state() == "again"
+
+
+@pytest.mark.parametrize("part", ["", "jupyterlab.py", "labsupport.py"])
+def test_an_environment_that_lost_its_packages_is_made_again(made, part):
+    path = Path(sysconfig.get_path("purelib", "venv", {"base": str(made.venv)})) / part
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    assert made.state() == "again"
+
+
+@pytest.mark.parametrize("name", lab.ASKED)
+def test_a_checkout_without_its_requirements_gets_a_sentence(made, name):
+    (made.root / name).unlink()
+    with pytest.raises(SystemExit, match=rf"{name} is missing in .*Get it again"):
+        lab.set_up(made.root, made.venv, "", "en")
+
+
+def spoil(made, obstacle):
+    """Put *obstacle* where the environment is to be; the folder of the project, and what is to stay as it is."""
+    shutil.move(made.venv, made.root / "elsewhere")
+    if obstacle == "a file":
+        made.venv.write_text("mine", "utf-8")
+    elif obstacle == "a dangling link":
+        made.venv.symlink_to(made.root / "gone")
+    elif obstacle == "a link to a broken folder":
+        lab.python_of(made.root / "elsewhere").unlink()
+        made.venv.symlink_to(made.root / "elsewhere")
+    elif obstacle == "a colon":
+        return shutil.copytree(made.root, made.root / "a:b", ignore=shutil.ignore_patterns("elsewhere"))
+    elif obstacle == "a folder that cannot be written":
+        (made.root / ".lab").write_text("as little as a folder that is read-only", "utf-8")
+    return made.root
+
+
+@pytest.mark.parametrize(("obstacle", "en", "zh"), [
+    ("a file", "is a file.*Rename or delete it", "是一个文件.*改名或删除"),
+    ("a dangling link", "is a link.*Delete the link", "是一个链接.*删除"),
+    ("a link to a broken folder", "is a link.*Delete the link", "是一个链接.*删除"),
+    ("a colon", "with ':' in its path.*Rename the folder", "路径里有“:”.*改名"),
+    ("a folder that cannot be written", "Nothing can be written here.*Copy the workbook", "不能写入.*复制到你自己的文件夹"),
+])
+def test_what_stands_in_the_way_is_named_and_left_alone(made, failing, obstacle, en, zh):
+    root = spoil(made, obstacle)
+    before = sorted(made.root.rglob("*"))
+    for lang, sentence in (("en", en), ("zh", zh)):
+        with pytest.raises(SystemExit, match=f"(?s){sentence}") as stopped:
+            lab.set_up(root, root / ".venv", "", lang)
+        assert not any(word in str(stopped.value) for word in ("network", "网络"))
+    assert sorted(made.root.rglob("*")) == before
+    assert failing == []
+
+
+def test_a_venv_that_fails_does_not_blame_the_network(made, failing):
+    shutil.rmtree(made.venv)
+    with pytest.raises(SystemExit, match="could not be made") as stopped:
+        lab.set_up(made.root, made.venv, "", "en")
+    assert "network" not in str(stopped.value)
 
 
 def test_a_dangling_interpreter_is_made_again(made):
@@ -176,7 +278,8 @@ def test_no_environment_is_made(made):
 @pytest.mark.parametrize(("place", "state"), [("here", "install"), ("elsewhere", "again")])
 def test_one_made_by_hand_is_taken_over_unless_it_was_moved(made, place, state):
     (made.venv / "lab.json").unlink()
-    (made.venv / "pyvenv.cfg").write_text(f"command = python3 -m venv {made.venv if place == 'here' else place}\n", "utf-8")
+    with (made.venv / "pyvenv.cfg").open("a", encoding="utf-8") as config:
+        config.write(f"command = python3 -m venv {made.venv if place == 'here' else place}\n")
     assert made.state() == state
 
 
@@ -198,7 +301,8 @@ def test_an_install_that_fails_says_so_and_keeps_what_was_there(made, failing, c
     (made.root / "requirements.txt").write_text("# more\n", "utf-8")
     if by_hand:
         (made.venv / "lab.json").unlink()
-        (made.venv / "pyvenv.cfg").write_text(str(made.venv), "utf-8")
+        with (made.venv / "pyvenv.cfg").open("a", encoding="utf-8") as config:
+            config.write(f"command = python3 -m venv {made.venv}\n")
     with pytest.raises(SystemExit, match="Is the network there"):
         lab.set_up(made.root, made.venv, "test", "en")
     assert "2 of 2" in capsys.readouterr().out
@@ -223,6 +327,82 @@ def test_making_it_again_removes_the_old_and_a_failure_is_redone(made, failing, 
     assert failing[0][1:] == ["-m", "venv", str(made.venv)]
     assert sorted(path.name for path in made.venv.iterdir()) == ["lab.json"]
     assert made.state() == "again"
+
+
+# Two at once
+
+CHILD = """
+import pathlib, subprocess, sys
+sys.path.insert(0, sys.argv[2])
+import lab
+root = pathlib.Path(sys.argv[1])
+def install(command, **options):
+    code = ("import pathlib, sys, time; (pathlib.Path(sys.argv[1]) / 'begun').touch(); "
+            "[time.sleep(0.02) for _ in iter((pathlib.Path(sys.argv[1]) / 'go').exists, True)]")
+    subprocess.Popen([sys.executable, "-c", code, str(root)], pass_fds=options["pass_fds"]).wait()
+lab.subprocess.check_call = install
+lab.set_up(root, root / ".venv", "test", "en")
+"""
+
+
+@pytest.fixture
+def installing(made):
+    """Another process that installs into the environment until a file `go` is there."""
+    other = subprocess.Popen([sys.executable, "-c", CHILD, made.root, lab.ROOT], stdout=subprocess.DEVNULL)
+    while not (made.root / "begun").exists():
+        assert other.poll() is None
+        time.sleep(0.02)
+    yield other
+    (made.root / "go").touch()
+    other.wait(20)
+
+
+def second(made):
+    """A second `lab.py` in a thread, and what it said in the end."""
+    said = []
+
+    def run():
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            lab.set_up(made.root, made.venv, "test", "en")
+        said.append(out.getvalue())
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    return thread, said
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the child is given the lock by its number")
+def test_a_second_one_waits_for_the_first_and_then_has_nothing_to_do(made, installing, failing):
+    thread, said = second(made)
+    thread.join(1.5)
+    assert thread.is_alive()
+    assert json.loads((made.venv / "lab.json").read_text("utf-8"))["unfinished"] is True
+    assert lab.python_of(made.venv).exists()
+    (made.root / "go").touch()
+    thread.join(20)
+    assert said == ["Another lab.py is installing here; waiting until it is done …\n"]
+    assert (installing.wait(20), failing, made.state("test")) == (0, [], "ready")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the child is given the lock by its number")
+def test_when_the_first_is_killed_the_second_waits_for_its_pip(made, installing, failing):
+    installing.kill()
+    installing.wait(20)
+    with (made.root / ".lab" / "setup.lock").open("a") as file:
+        assert lab.lock(file) is False
+    (made.root / "go").touch()
+    with pytest.raises(SystemExit, match="starts the set-up afresh"):
+        lab.set_up(made.root, made.venv, "test", "en")
+    assert [command[1:3] for command in failing] == [["-m", "venv"]]
+
+
+def test_a_lock_that_nobody_holds_is_never_stale(made):
+    (made.root / ".lab").mkdir()
+    (made.root / ".lab" / "setup.lock").write_text("4711", "utf-8")
+    with lab.alone(made.root, "en"), (made.root / ".lab" / "setup.lock").open("a") as file:
+        assert lab.lock(file) is False
+    with (made.root / ".lab" / "setup.lock").open("a") as file:
+        assert lab.lock(file) is True
 
 
 def test_a_child_gets_this_environment_first_and_nothing_of_another(monkeypatch, tmp_path):
@@ -294,6 +474,126 @@ def test_a_taken_port_is_not_given():
         assert open_lab.free_port(number) is None
     assert open_lab.free_port(number) == number
     assert open_lab.free_port(0)
+
+
+class Stranger(BaseHTTPRequestHandler):
+    """The server of another lab.py: it answers anybody at /api, as Jupyter does, and a token that is not its own with 403."""
+
+    def do_GET(self):
+        self.send_response(200 if self.path == "/api" else 403)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def stranger():
+    """The port of a server that is not ours."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Stranger) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_address[1]
+        server.shutdown()
+
+
+OURS = """
+import http.server, os, sys
+class Ours(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        known = self.path == "/api/status" and self.headers["Authorization"] == "token " + os.environ["JUPYTER_TOKEN"]
+        self.send_response(200 if known else 403)
+        self.end_headers()
+        self.server.asked = known
+    def log_message(self, *_):
+        pass
+server = http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Ours)
+server.asked = False
+while not server.asked:
+    server.handle_request()
+sys.exit(int(sys.argv[2]))
+"""
+
+
+@pytest.fixture
+def serving(monkeypatch, tmp_path):
+    """JupyterLab replaced by a server that exits when it has been asked with its token; the ports it was started on."""
+    ports, codes = [], []
+    monkeypatch.setattr(open_lab, "STATE", tmp_path)
+    monkeypatch.setattr(open_lab.lab, "ROOT", tmp_path)
+    monkeypatch.setattr(open_lab.subprocess, "run", lambda *_, **__: None)  # there is nothing to trust
+    monkeypatch.setattr(open_lab.signal, "signal", lambda *_: None)
+
+    def server(root, port, settings):
+        ports.append(port)
+        return ["-c", OURS, str(port), str(codes[0] if codes else 0)]
+
+    monkeypatch.setattr(open_lab, "server", server)
+    return SimpleNamespace(ports=ports, codes=codes)
+
+
+def opened(monkeypatch, *arguments):
+    monkeypatch.setattr(sys, "argv", ["open_lab", "--lang", "en", "--no-browser", *arguments])
+    open_lab.main()
+
+
+def test_the_server_of_another_is_not_taken_for_ours(serving, stranger, tmp_path):
+    """Ours cannot have the port, and dies; that somebody answers there says nothing."""
+    assert not open_lab.answers(f"http://127.0.0.1:{stranger}", "ours")
+    with (pytest.raises(ChildProcessError),
+          open_lab.running(tmp_path, tmp_path, stranger, "ours", tmp_path)):
+        pytest.fail("given out as open")
+
+
+def test_a_port_that_answers_with_no_http_is_not_ours(monkeypatch):
+    with open_lab.socket.create_server(("127.0.0.1", 0)) as taken:
+        def answer():
+            with taken.accept()[0] as peer:
+                peer.recv(1000)
+                peer.sendall(b"220 mail\r\n\r\n")
+
+        threading.Thread(target=answer, daemon=True).start()
+        assert not open_lab.answers(f"http://127.0.0.1:{taken.getsockname()[1]}", "ours")
+
+
+def test_a_port_lost_to_a_race_is_followed_by_the_next(monkeypatch, capsys, serving, stranger):
+    """It was free when it was looked at, and another server had it before ours did."""
+    free, real = [stranger], open_lab.free_port
+    monkeypatch.setattr(open_lab, "free_port", lambda port=None: free.pop() if free else real(port or 0))
+    opened(monkeypatch)
+    assert serving.ports[0] == stranger
+    assert len(serving.ports) == 2
+    out = capsys.readouterr().out
+    assert f"took port {stranger} in the same moment" in out
+    assert out.count("open at") == 1
+    assert f"http://127.0.0.1:{serving.ports[1]}/lab/tree/notebooks/en/00_start_here.ipynb?token=" in out
+
+
+def test_a_port_that_was_asked_for_and_lost_is_said_to_be_taken(monkeypatch, capsys, serving, stranger):
+    free, real = [stranger], open_lab.free_port
+    monkeypatch.setattr(open_lab, "free_port", lambda port=None: free.pop() if free else real(port))
+    with pytest.raises(SystemExit, match=f"Port {stranger} is taken"):
+        opened(monkeypatch, "--port", str(stranger))
+    assert serving.ports == [stranger]
+    assert "open at" not in capsys.readouterr().out
+
+
+def test_a_server_that_never_starts_is_not_tried_twice(monkeypatch, serving):
+    monkeypatch.setattr(open_lab, "server", lambda *_: serving.ports.append(1) or ["-c", "import sys; sys.exit(3)"])
+    with pytest.raises(SystemExit, match="before it was ready"):
+        opened(monkeypatch)
+    assert serving.ports == [1]
+
+
+def test_a_server_that_dies_later_is_not_passed_over(monkeypatch, capsys, serving):
+    serving.codes.append(9)
+    with pytest.raises(SystemExit, match=r"stopped by itself \(exit code 9\)"):
+        opened(monkeypatch)
+    assert "open at" in capsys.readouterr().out
+
+
+def test_a_server_that_was_shut_down_from_its_menu_is_no_fault(monkeypatch, capsys, serving):
+    opened(monkeypatch)
+    assert capsys.readouterr().out.endswith("Stopped. What you saved is kept.\n")
 
 
 @pytest.mark.parametrize("lang", ["zh", "en"])
