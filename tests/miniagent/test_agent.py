@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from labsupport.errors import ContextBudgetError, LosslessError, ScriptExhaustedError, SessionJsonError, SessionTornTailError
@@ -386,7 +386,8 @@ turns = st.lists(st.lists(texts | st.builds(ToolCall, few_ids, st.sampled_from([
                  min_size=1, max_size=4)
 
 
-@given(turns, st.integers(1, 900), texts)
+@example(turns=[[ask("a")], [ask("b")], [ask("c")]], max_chars=250, prompt="go")  # it trims, which random ones need not
+@given(turns=turns, max_chars=st.integers(1, 900), prompt=texts)
 def test_the_record_does_not_depend_on_the_budget_or_the_file(fresh_file: Any, turns: list[list[Any]], max_chars: int,
                                                               prompt: str) -> None:
     script = [*turns, ["end"]]
