@@ -99,7 +99,8 @@ class ContextBudget:
     @cached_property
     def costs(self) -> list[int]:
         """The cost of every message, in order."""
-        return [self._cost_at(index) for index in range(len(self.messages))]
+        self._take(0, len(self.messages))
+        return list(self._costs)
 
     @property
     def smallest(self) -> int:
@@ -107,35 +108,38 @@ class ContextBudget:
         self._count(0)
         return self._totals[0] if self._totals else 0
 
-    def _cost_at(self, index: int) -> int:
-        """The cost of the message at *index*, taken once."""
-        value = self._costs[index]
-        if value < 0:
-            reason = "the encoder had nothing to say"
-            try:
-                value = self._cost(self.messages[index])
-            except LosslessError as error:
-                reason = str(error)
-            except Exception as error:  # noqa: BLE001 - the encoder may be anybody's
-                reason = f"the encoder raised {type(error).__name__}"
-            if type(value) is not int or value < 0:  # raised here, for what an encoder says may quote the message
-                raise ContextSerializationError(index, reason)
-            self._costs[index] = value
-        return value
+    def _take(self, start: int, stop: int) -> int:
+        """What the messages from *start* to before *stop* cost together; each cost is taken once."""
+        costs, cost, messages = self._costs, self._cost, self.messages
+        total, index, reason = 0, start, ""
+        try:
+            for index in range(start, stop):
+                value = costs[index]
+                if value < 0:
+                    value = cost(messages[index])
+                    if type(value) is not int or value < 0:
+                        reason = "the encoder had nothing to say"
+                        break
+                    costs[index] = value
+                total += value
+        except LosslessError as error:
+            reason = str(error)
+        except Exception as error:  # noqa: BLE001 - the encoder may be anybody's
+            reason = f"the encoder raised {type(error).__name__}"
+        if reason:  # raised out here, for what an encoder says may quote the message
+            raise ContextSerializationError(index, reason)
+        return total
 
     def _count(self, max_chars: int) -> None:
         """Count units from the newest back until one does not fit *max_chars*."""
-        starts, sums, totals, costs, pin, cost_at = (
-            self._starts, self._sums, self._totals, self._costs, self._pin, self._cost_at)
+        starts, sums, totals, pin = self._starts, self._sums, self._totals, self._pin
         while not totals or totals[-1] <= max_chars:
             self._waiting = self._waiting or next(self._older, None)
             if self._waiting is None:
                 return
             start, stop = self._waiting
-            total = sums[-1] if sums else 0
-            for index in range(start, stop):
-                total += costs[index] if costs[index] >= 0 else cost_at(index)
-            pinned = cost_at(pin) if 0 <= pin < start else 0
+            total = self._take(start, stop) + (sums[-1] if sums else 0)
+            pinned = self._take(pin, pin + 1) if 0 <= pin < start else 0
             starts.append(start)
             sums.append(total)
             totals.append(total + pinned)

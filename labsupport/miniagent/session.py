@@ -223,7 +223,9 @@ def append_session(path: str | os.PathLike[str], message: Message, *, lock: bool
 
 
 def _ends_whole(fd: int, size: int) -> bool:
-    os.lseek(fd, size - 1, os.SEEK_SET)
+    if hasattr(os, "pread"):
+        return os.pread(fd, 1, size - 1) == b"\n"
+    os.lseek(fd, size - 1, os.SEEK_SET)  # Windows
     return os.read(fd, 1) == b"\n"
 
 

@@ -2,7 +2,7 @@
 from typing import Any
 
 from labsupport.sessionlog.events import SessionEvent
-from labsupport.sessionlog.json_text import field
+from labsupport.sessionlog.json_text import field, may_mention
 from labsupport.sessionlog.projections import State, Unit
 from labsupport.sessionlog.recovery import OUTCOME_UNKNOWN, answered_call, blocks
 
@@ -27,6 +27,8 @@ turn_status = Unit(
 def _tool_pairing(state: State, event: SessionEvent) -> State:
     if event.type == "turn/start":
         return {**state, "calls": {}} if state["calls"] else state
+    if event.type == "assistant/message" and not may_mention(event.json_text, b"tool-call"):
+        return state  # most answers ask for nothing, and need not be read
     data = event.read()
     if event.type == "assistant/message":
         asked = {block["id"]: {"name": block.get("name"), "status": "requested"} for block in blocks(field(data, "message"))
