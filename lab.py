@@ -26,6 +26,7 @@ VERBS = {  # name: (what Python runs, which extra of pyproject.toml it needs, wh
     "open": (["-m", "deploy.open_lab"], "", "open the start page; what lab.py does without a verb"),
     "test": (["-m", "tests"], "test", "check everything; with arguments, run pytest with them"),
     "bench": (["-m", "tests.benchmarks"], "test", "measure speed, beside other libraries"),
+    "soak": (["-m", "tests.sessionlog.soak"], "test", "kill a recorder a thousand times and check what is kept"),
     "notebooks": (["notebooks/build.py"], "", "build the notebooks from their sources"),
 }
 EXTRAS = sorted({extra for _, extra, _ in VERBS.values()})

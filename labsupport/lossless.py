@@ -94,7 +94,7 @@ def js_json(value: object, *, exact: bool = False, fields: frozenset[str] = froz
 
     >>> js_json(2**53), js_json(2**53, exact=True)
     Traceback (most recent call last):
-    labsupport.errors.LosslessError: $: an integer outside ±(2^53-1) would be rounded by JavaScript; write it as a string
+    labsupport.errors.LosslessError: $: outside ±(2^53-1) JavaScript does not keep integers apart; write it as a string
 
     Anything else (a tuple, a set, NaN, a key that is no string, a cycle, a subclass that is not frozen) raises
     LosslessError with the path to it. The path counts keys and names only those in *fields*, for a key may be private:
@@ -123,7 +123,7 @@ def js_json(value: object, *, exact: bool = False, fields: frozenset[str] = froz
             return _string(item, exact)  # type: ignore[arg-type]
         if kind is int:
             if largest is not None and abs(item) > largest:  # type: ignore[arg-type]
-                raise ValueError("an integer outside ±(2^53-1) would be rounded by JavaScript; write it as a string")
+                raise ValueError("outside ±(2^53-1) JavaScript does not keep integers apart; write it as a string")
             return _digits(item)  # type: ignore[arg-type]
         if kind is float:
             text = (spell or _finite)(item)  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ from tests import chromium
 STAGES = {
     "ruff": ["ruff", "check", "."],
     "mypy": ["mypy"],
-    "pytest": ["pytest"],
+    "pytest": ["pytest", "-n", "2", "--dist", "loadfile"],
     "nbval": ["pytest", "--nbval", "--nbval-current-env", "-n", "2", "--dist", "loadscope", "notebooks/zh", "notebooks/en"],
 }
 

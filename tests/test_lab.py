@@ -75,7 +75,7 @@ def test_every_verb_names_something_that_is_there():
 
 
 def test_an_unknown_verb_is_told_the_verbs():
-    with pytest.raises(SystemExit, match=r"'tset'.*open, test, bench, notebooks"):
+    with pytest.raises(SystemExit, match=r"'tset'.*open, test, bench, soak, notebooks"):
         lab.main(["tset"])
 
 

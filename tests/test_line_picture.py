@@ -24,9 +24,11 @@ from labsupport.workbench.breakage import (
     split_lines,
 )
 from labsupport.workbench.checks.a1 import check_parse_tool
+from labsupport.workbench.checks.base import attempt
 from labsupport.workbench.explorers.a1 import line_explorer
 from labsupport.workbench.pictures.line import line_picture
 from labsupport.workbench.random_messages import random_messages
+from labsupport.workbench.scratch import fresh
 from labsupport.workbench.show import sentence_of
 from labsupport.workbench.tables import load_table, verdict_table
 from labsupport.workbench.text import speaking
@@ -46,7 +48,7 @@ def rows(picture):
 
 def verdicts(picture):
     """The table of verdicts: what was asked, and the rest of its row."""
-    return {head: " ".join(re.findall(r"<td>(.*?)</td>", row)) for head, row in
+    return {head: " ".join(re.findall(r"<td[^>]*>(.*?)</td>", row)) for head, row in
             re.findall(r'<th scope="row">(.*?)</th>(.*?)</tr>', picture.split("<tbody>")[2])}
 
 
@@ -241,6 +243,24 @@ def test_a_file_with_an_empty_line_has_one(tmp_path):
         assert explorer.still.sentence
 
 
+@pytest.mark.parametrize("value", [b"[" * 5000 + b"]" * 5000, b"9" * 5000], ids=["deep", "long integer"])
+def test_a_file_with_awkward_values_has_one(tmp_path, value):
+    call = b'{"role":"assistant","content":"","toolCalls":[{"id":"c1","name":"f","input":' + value + b"}]}\n"
+    (tmp_path / "awkward.jsonl").write_bytes(call + SHORT[0])
+    explorer = line_explorer(tmp_path / "awkward.jsonl")
+    for name in BREAKAGES:
+        explorer.breakage.value = name
+        assert explorer.still.sentence
+
+
+def test_an_empty_file_has_one_that_says_so(tmp_path):
+    (tmp_path / "empty.jsonl").write_bytes(b"")
+    with speaking("en"):
+        explorer = line_explorer(tmp_path / "empty.jsonl")
+        explorer.breakage.value = "half"
+    assert explorer.still.sentence.startswith("Error: This file has no line")
+
+
 # The tables
 
 def test_the_table_of_verdicts_agrees_with_the_parser():
@@ -269,7 +289,7 @@ def test_the_verdict_says_whether_anything_is_lost():
     with speaking("en"):
         lost = {name: verdicts(line_picture(break_line(SHORT, 2, name)))["is anything lost?"].split()[0]
                 for name in ("none", "cr", "extra", "erased", "null_input", "torn")}
-    assert lost == {"none": "no", "cr": "no", "extra": "no", "erased": "yes", "null_input": "yes", "torn": "yes"}
+    assert lost == {"none": "No.", "cr": "No.", "extra": "No.", "erased": "Yes.", "null_input": "Yes.", "torn": "Yes."}
 
 
 def test_the_table_of_loads_agrees_with_load():
@@ -298,6 +318,14 @@ def test_scratch_gives_a_folder_of_its_own_with_copies_of_the_samples():
     assert not os.path.exists(lang.removeprefix("zh "))
 
 
+def test_fresh_gives_a_name_where_nothing_stands(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):
+        Path(fresh("a.jsonl")).write_text("x")
+        Path(fresh("a.jsonl")).mkdir()
+        Path("a.jsonl", "inside").write_text("x")
+
+
 def test_several_processes_lose_no_line(tmp_path):
     append_from_processes(tmp_path / "shared.jsonl", processes=2, each=10)
     said = [message.content for message in load_session(tmp_path / "shared.jsonl")]
@@ -324,6 +352,46 @@ def test_another_error_is_told_with_its_case():
     assert verdict.key == "check_raised"
     assert "raised RuntimeError." in verdict.words
     assert '"toolCallId":"c1"' in verdict.words
+
+
+HELPER, ANSWER = "def fail(value):\n    return value['no such key']\n", "def parse_tool(value):\n\n    return fail(value)\n"
+
+
+def test_an_error_is_told_with_its_words_and_the_line_of_the_learners_cell():
+    cells = {}
+    for name, source in (("cell 1", HELPER), ("cell 2", ANSWER)):
+        exec(compile(source, name, "exec"), cells)
+    with speaking("en"):
+        words = check_parse_tool(cells["parse_tool"]).words
+    assert words.endswith("your code raised KeyError: 'no such key' (line 3 of your cell).")
+
+
+def hostile_error():
+    class Mute(Exception):
+        def __str__(self):
+            raise RuntimeError
+    return Mute()
+
+
+@pytest.mark.parametrize(("error", "said"), [
+    (ValueError("no\nmore"), "ValueError: no"), (SystemExit("bye"), "SystemExit: bye"), (ValueError(), "ValueError"),
+    (hostile_error(), "Mute: <exception str() failed>"),
+])
+def test_whatever_comes_out_of_a_learners_code_is_told(error, said):
+    def answer(value):
+        raise error
+
+    with speaking("en"):
+        assert attempt(answer, 1).said == said
+        assert said in check_parse_tool(answer).words
+
+
+def test_the_stop_button_is_no_answer():
+    def answer(value):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        attempt(answer, 1)
 
 
 def test_load_bytes_returns_what_load_raises():

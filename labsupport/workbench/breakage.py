@@ -1,5 +1,4 @@
 """One line of a session file, broken on purpose: what becomes of the file, and what parse and load say to it."""
-import json
 import re
 import tempfile
 from collections.abc import Callable, Sequence
@@ -164,7 +163,7 @@ def read_line(line: bytes) -> Reading:
     message, problem = parse_session_message(value), session_message_problem(value)
     if message is None:
         return Reading("record", why=problem_words(problem) if problem else "")
-    return Reading("message", message, tuple(sorted(value.keys() - json.loads(message_json(message)).keys())))
+    return Reading("message", message, tuple(sorted(value.keys() - read_json(message_json(message).encode()).keys())))
 
 
 def split_lines(data: bytes) -> list[bytes]:
@@ -228,4 +227,10 @@ def break_line(lines: Sequence[bytes], at: int, breakage: str) -> Trial:
     if isinstance(result, SessionTornTailError):
         rest = load_bytes(data[:result.offset])
         whole = len(rest) if isinstance(rest, list) else 0
-    return Trial(tuple(lines), at, breakage, tuple(split_lines(data)), result, result == load_bytes(b"".join(lines)), whole)
+    same = _texts(result) == _texts(load_bytes(b"".join(lines)))
+    return Trial(tuple(lines), at, breakage, tuple(split_lines(data)), result, same, whole)
+
+
+def _texts(result: list[Message] | SessionFileError) -> list[str]:
+    """The messages as texts: they compare at any depth, where values nested a thousand deep do not."""
+    return [message_json(message) for message in result] if isinstance(result, list) else [str(result)]

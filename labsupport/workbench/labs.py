@@ -27,10 +27,10 @@ class Lab:
 
 LABS = (
     Lab("00", "00_start_here", "34, 4", "–", 10, "lab_00_title", "lab_00_question"),
-    Lab("A1", "a1_parse_and_load", "34", "miniagent/session.py", 30, "lab_a1_title", "lab_a1_question"),
-    Lab("A2", "a2_trim_to_a_budget", "34", "miniagent/context.py", 30, "lab_a2_title", "lab_a2_question"),
-    Lab("A3", "a3_two_states", "34", "miniagent/agent.py", 25, "lab_a3_title", "lab_a3_question"),
-    Lab("B1", "b1_two_step_tool_task", "4", "sessionlog/driver.py", 30, "lab_b1_title", "lab_b1_question"),
-    Lab("B2", "b2_derive_messages", "4", "sessionlog/surface.py", 35, "lab_b2_title", "lab_b2_question"),
-    Lab("B4", "b4_truncate_and_recover", "4", "sessionlog/recovery.py", 35, "lab_b4_title", "lab_b4_question"),
+    Lab("A1", "a1_parse_and_load", "34", "miniagent/session.py", 40, "lab_a1_title", "lab_a1_question"),
+    Lab("A2", "a2_trim_to_a_budget", "34", "miniagent/context.py", 35, "lab_a2_title", "lab_a2_question"),
+    Lab("A3", "a3_two_states", "34", "miniagent/agent.py", 30, "lab_a3_title", "lab_a3_question"),
+    Lab("B1", "b1_two_step_tool_task", "4", "sessionlog/driver.py", 40, "lab_b1_title", "lab_b1_question"),
+    Lab("B2", "b2_derive_messages", "4", "sessionlog/surface.py", 40, "lab_b2_title", "lab_b2_question"),
+    Lab("B4", "b4_truncate_and_recover", "4", "sessionlog/recovery.py", 45, "lab_b4_title", "lab_b4_question"),
 )

@@ -22,3 +22,9 @@ def scratch(*names: str) -> list[str]:
         shutil.copy(source, folder)
     os.chdir(folder)
     return [source.name for source in sources]
+
+
+def fresh(name: str) -> str:
+    """*name*, where neither file nor folder stands any more: a cell that writes there gives the same when it is run again."""
+    shutil.rmtree(name) if Path(name).is_dir() else Path(name).unlink(missing_ok=True)
+    return name

@@ -72,7 +72,7 @@ class Explorer:
     def __init__(self, draw: Callable[..., str], **controls: Any) -> None:
         self.draw, self.controls = draw, controls
         self.figure = widgets.HTML()
-        self.view = widgets.VBox([_in_one_row(list(controls.values())), self.figure])
+        self.view = widgets.VBox([_in_one_row([_reachable(control) for control in controls.values()]), self.figure])
         for control in controls.values():
             control.observe(self._show, names="value")
         self._show()
@@ -102,12 +102,32 @@ class Explorer:
         return view | self.still._repr_mimebundle_()
 
 
+def _reachable(control: Any) -> Any:
+    """*control* with its whole label and its width; a menu between two buttons, for the keyboard.
+
+    In a menu that has the focus, arrows and letters are not its own: JupyterLab takes them for the notebook, moves to another
+    cell or inserts one. So Tab passes the menu by and stops at the buttons, where Space goes one entry back or on.
+    """
+    if hasattr(control.style, "description_width"):
+        control.style.description_width = "initial"
+    if control.layout.width is None:
+        control.layout.width = "480px" if isinstance(control, widgets.IntSlider | widgets.IntRangeSlider) else "auto"
+    control.layout.max_width = "100%"
+    if not isinstance(control, widgets.Dropdown):
+        return control
+    control.tabbable = False
+    steps = [_step(control, by, sign, say(words, menu=control.description))
+             for by, sign, words in ((-1, "‹", "menu_back"), (1, "›", "menu_on"))]
+    return widgets.HBox([control, *steps], layout=widgets.Layout(align_items="center"))
+
+
+def _step(menu: Any, by: int, sign: str, words: str) -> Any:
+    """A button that moves *menu* by one entry, and stays where it is at its ends."""
+    button = widgets.Button(description=sign, tooltip=words, layout=widgets.Layout(width="28px"))
+    button.on_click(lambda _: setattr(menu, "index", min(max(menu.index + by, 0), len(menu.options) - 1)))
+    return button
+
+
 def _in_one_row(controls: list[Any]) -> Any:
-    """The *controls* side by side, with labels as long as they are; a narrow window wraps them."""
-    for control in controls:
-        if hasattr(control.style, "description_width"):
-            control.style.description_width = "initial"
-        if control.layout.width is None:
-            control.layout.width = "480px" if isinstance(control, widgets.IntSlider | widgets.IntRangeSlider) else "auto"
-        control.layout.max_width = "100%"
+    """The *controls* side by side; a narrow window wraps them."""
     return widgets.HBox(controls, layout=widgets.Layout(flex_flow="row wrap", grid_gap="4px 20px", align_items="center"))

@@ -29,6 +29,21 @@ ODD = {
 """Names of odd files that have words in both languages."""
 
 
+class TextTable(pd.DataFrame):
+    """A DataFrame of words: a page shows it with its columns to the left, where words begin, and with every word whole."""
+
+    @property
+    def _constructor(self) -> type["TextTable"]:
+        return TextTable
+
+    def _repr_html_(self) -> str:
+        left = ' style="text-align: left"'
+        with pd.option_context("display.max_colwidth", None):
+            page: str = super()._repr_html_()  # type: ignore[misc]
+        page = page.replace('<tr style="text-align: right;">', "<tr>")
+        return page.replace("<th>", f"<th{left}>").replace("<td>", f"<td{left}>")
+
+
 def verdict_table(values: Iterable[object]) -> pd.DataFrame:
     """Decoded JSON *values*, what the parser answers for each, and why it is no message where it is none."""
     rows: list[tuple[object, ...]] = []
@@ -70,7 +85,7 @@ def event_table(events: Sequence[SessionEvent]) -> pd.DataFrame:
                      _why(views, event)))
     pd.set_option("display.max_colwidth", None)
     columns = ["seq", "type", "turn", "step", "call", "on_surface", "why"]
-    return pd.DataFrame(rows, columns=columns, index=[""] * len(rows))  # a second number beside seq would only mislead
+    return TextTable(rows, columns=columns, index=[""] * len(rows))  # a second number beside seq would only mislead
 
 
 def _number(value: object) -> object:
@@ -105,4 +120,4 @@ def _why(views: LogViews, event: SessionEvent) -> str:
 
 def _table(columns: list[str], rows: list[tuple[object, ...]]) -> pd.DataFrame:
     pd.set_option("display.max_colwidth", None)  # pandas would cut a value after 50 characters, and hide what decides
-    return pd.DataFrame(rows, columns=columns, index=range(1, len(rows) + 1))
+    return TextTable(rows, columns=columns, index=range(1, len(rows) + 1))

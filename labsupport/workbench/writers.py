@@ -9,7 +9,8 @@ from labsupport.miniagent import UserMessage, append_session
 def append_from_processes(path: str | os.PathLike[str], processes: int, each: int) -> None:
     """Let *processes* writers append *each* messages to *path* at the same time; writer w says "w:0", "w:1" …
 
-    In which order the writers get their turns is not known; each one's own lines stay in order.
+    In which order the writers get their turns is not known; each one's own lines stay in order. To start a process takes
+    longer than to write: a second or two.
     """
     fresh = multiprocessing.get_context("spawn")  # a forked child would inherit the notebook's sockets and threads
     with ProcessPoolExecutor(processes, fresh) as pool:

@@ -45,6 +45,7 @@ print(self_test())
 #
 # 刚打开的笔记本里是上次保存的图，还没有滑块。打开菜单“运行”，选“运行所有单元格”。
 # 仍然不动，就打开菜单“内核”，选“重启内核 和 运行所有单元格…”。换了电脑，或关掉再打开，也这样恢复。
+# 内核重启以后，只运行中间的一格会报 `NameError`：它要用前面几格里的名字，从头运行就好。
 #
 # </details>
 
@@ -55,6 +56,7 @@ print(self_test())
 #
 # A notebook that was just opened shows the pictures of its last run, without sliders. Choose *Run → Run All Cells*. If that
 # does not help, choose *Kernel → Restart Kernel and Run All Cells…*. Do the same on another computer, or after closing it.
+# After a restart, a cell in the middle says `NameError` when it is run alone: it needs the names of the cells before it.
 #
 # </details>
 
@@ -75,13 +77,13 @@ explorer.still
 # %% map [markdown] lang="zh"
 # ## 地图
 #
-# 上半部分是一条消息走过的路，下半部分是已有的实验。“模块”就是实验背后的代码：它们都很短，想看就打开。
+# 图的上半部分是一条消息走过的路，下半部分是已有的实验。“模块”就是实验背后的代码：它们都很短，点一下就能打开。
 
 # %% map [markdown] lang="en"
 # ## The map
 #
-# Above, the road that a message travels; below, the labs there are. The module is the code behind a lab: each is short, so
-# open it whenever you wonder.
+# The upper part of the picture is the road that a message travels, the lower part lists the labs. The module is the code
+# behind a lab: each is short, and a click opens it.
 
 # %% map-picture
 from labsupport.workbench.pictures.map import map_picture
@@ -188,7 +190,8 @@ print(correct())
 #
 # - Shift+Enter：运行这一格，到下一格
 # - Esc，然后 ↑ ↓：在格子之间移动；Enter：进入格子修改
-# - Tab：到下一个滑块或链接；← →：移动滑块
+# - Tab：到下一个滑块、按钮或链接；← →：移动滑块
+# - 菜单旁边的 ‹ ›：按空格，换到上一项或下一项。焦点停在菜单里时，字母和 ↑ ↓ 归笔记本管，不归菜单管
 # - Ctrl+S（macOS 是 Cmd+S）：保存你的答案
 #
 # 想要一份全新的笔记本，在终端运行 `python3 lab.py notebooks`；它会覆盖你写的内容，先另存一份。
@@ -198,7 +201,8 @@ print(correct())
 #
 # - Shift+Enter: run this cell, go to the next
 # - Esc, then ↑ ↓: move between cells; Enter: edit the cell
-# - Tab: to the next slider or link; ← →: move the slider
+# - Tab: to the next slider, button or link; ← →: move the slider
+# - ‹ › beside a menu: Space chooses the entry before or after. In the menu itself, letters and ↑ ↓ belong to the notebook
 # - Ctrl+S (Cmd+S on macOS): save your answers
 #
 # For a fresh set of notebooks run `python3 lab.py notebooks` in a terminal. It overwrites what you wrote, so save a copy

@@ -1,7 +1,7 @@
 # %% question [markdown] lang="zh"
 # # 解析与加载
 #
-# 30 分钟。agent 把说过的话一条一条写进文件，一条消息占一行。一行究竟是什么？坏了怎么办？
+# 40 分钟。agent 把说过的话一条一条写进文件，一条消息占一行。一行究竟是什么？坏了怎么办？
 # 代码在 `labsupport/miniagent/session.py`。
 #
 # 学完你能：
@@ -13,7 +13,7 @@
 # %% question [markdown] lang="en"
 # # Parse and load
 #
-# 30 minutes. An agent writes down what was said, one message on each line of a file. What is a line, and what if it is
+# 40 minutes. An agent writes down what was said, one message on each line of a file. What is a line, and what if it is
 # broken? The code is in `labsupport/miniagent/session.py`.
 #
 # You can:
@@ -26,16 +26,18 @@
 # ## 先看一个完好的文件
 #
 # 下面这一格把几份示例会话复制到一个临时文件夹，之后都在那里工作，随便弄坏都不要紧。
+# 每一格都可以再运行一次，结果一样；内核重启过，就从这一格重新来。
 
 # %% files [markdown] lang="en"
 # ## A good file first
 #
 # The next cell copies a few sample sessions to a temporary folder and works there from now on, so break whatever you like.
+# Every cell can be run again and gives the same. After a restart of the kernel, begin here again.
 
 # %% scratch
 from labsupport.workbench.scratch import scratch
 
-scratch("short", "second_line", "torn_tail", "bad_record", "orphan", "open_call")
+scratch("short", "second_line", "torn_tail", "orphan", "open_call")
 
 # %% raw [markdown] lang="zh"
 # 文件里只有字节。按换行符切开，就是磁盘上的样子；最后那个空的 `b''` 说明文件以换行结尾。
@@ -112,6 +114,9 @@ load_session("second_line.jsonl")
 #
 # 分工是这样的：`parse_session_message` 回答“这个值是什么消息”，不是消息就返回 `None`；无论给它什么，都不会抛出异常。
 # `load_session` 决定坏行意味着什么。
+#
+# 教材的表先看共同前提：值是对象，`role` 和 `content` 都是字符串；再看 `role` 是哪一种。
+# 多出来的键不碍事，只是不会进到消息里。
 
 # %% answers [markdown] lang="en"
 # Its last line says where (line 2), what (the JSON breaks off at a key), and what to do: nothing was loaded, repair that line.
@@ -120,18 +125,7 @@ load_session("second_line.jsonl")
 #
 # They share the work: `parse_session_message` answers which message a value is, or `None`, and never raises, whatever it is
 # given; `load_session` decides what a bad line means.
-
-# %% answer-none
-from labsupport.miniagent import parse_session_message
-
-print(parse_session_message({"role": "robot", "content": "hi"}))
-print(parse_session_message("not even an object"))
-
-# %% shared [markdown] lang="zh"
-# 教材的表先看共同前提：值是对象，`role` 和 `content` 都是字符串；再看 `role` 是哪一种。
-# 多出来的键不碍事，只是不会进到消息里。
-
-# %% shared [markdown] lang="en"
+#
 # The chapter's table begins with what all messages share: an object whose `role` and `content` are strings. Then `role`
 # decides. An extra key does no harm; it just does not enter the message.
 
@@ -161,26 +155,17 @@ said = {"role": "assistant", "content": ""}
 verdict_table(said | {"toolCalls": calls} for calls in lists)
 
 # %% results [markdown] lang="zh"
-# 工具消息要有字符串 `toolCallId`，`isError` 必须是真正的布尔值。`1` 不是。
+# 工具消息要有字符串 `toolCallId`，`isError` 必须是真正的布尔值；`1` 不算。
+# 表里的理由来自 `session_message_problem`：哪个字段，违反了哪条规则。解析函数就建立在它上面。
 
 # %% results [markdown] lang="en"
-# A tool message needs a string `toolCallId`, and its `isError` has to be a real boolean. `1` is none.
+# A tool message needs a string `toolCallId`, and its `isError` has to be a real boolean, which `1` is not. The reasons in the
+# table come from `session_message_problem`: which field breaks which rule. The parser is built on it.
 
 # %% results-table
 result = {"role": "tool", "content": "42", "toolCallId": "c1"}
 flags = (False, True, 1, "false", None)
 verdict_table([*(result | {"isError": flag} for flag in flags), result])
-
-# %% problem [markdown] lang="zh"
-# 表里的理由来自 `session_message_problem`：哪个字段，违反了哪条规则。解析函数就建立在它上面。
-
-# %% problem [markdown] lang="en"
-# The reasons in the tables come from `session_message_problem`: which field breaks which rule. The parser is built on it.
-
-# %% problem-of-result
-from labsupport.miniagent import session_message_problem
-
-session_message_problem(result)
 
 # %% record [markdown] lang="zh"
 # ## 坏行有两种，行号只有一套
@@ -188,23 +173,14 @@ session_message_problem(result)
 # 不是 JSON，报 `SessionJsonError`；是 JSON 却不是消息，报 `SessionRecordError`。报错里只有位置和规则，
 # 从不引用消息的内容：
 # 报错常会写进日志，而消息里可能有不该外传的内容。
+#
+# 空行会跳过，但照样占行号。下面的文件里，好的一行和坏的一行之间有空行。**预测**：报错说的是第几行？
 
 # %% record [markdown] lang="en"
 # ## Two kinds of bad lines, one count
 #
 # A line that is not JSON is a `SessionJsonError`; JSON that is no message is a `SessionRecordError`. Both name the place and
 # the rule and never quote what a message says: errors end up in logs, and a message may not be for everybody's eyes.
-
-# %% record-error tags=["raises-exception"]
-load_session("bad_record.jsonl")
-
-# %% number [markdown] lang="zh"
-# 这一次是说：这一行的 `isError` 必须是 `true` 或 `false`；哪一行，报错开头就写着。
-#
-# 空行会跳过，但照样占行号。下面的文件里，好的一行和坏的一行之间有空行。**预测**：报错说的是第几行？
-
-# %% number [markdown] lang="en"
-# This time `isError` is neither `true` nor `false`; which line it is stands at the beginning.
 #
 # Empty lines are passed over, but they are counted. In the file below, empty lines stand between a good line and a bad one.
 # **Predict**: which number does the error name?
@@ -213,19 +189,25 @@ load_session("bad_record.jsonl")
 guess_line = None
 
 # %% number-run
-from labsupport.errors import SessionFileError
+from labsupport.errors import SessionRecordError
 
-Path("gaps.jsonl").write_bytes(b'{"role":"user","content":"hi"}\n\n\n{"role":"user"}\n')
+bad = b'{"role":"tool","toolCallId":"c1","content":"private","isError":1}'
+Path("gaps.jsonl").write_bytes(b'{"role":"user","content":"hi"}\n\n\n' + bad + b"\n")
 try:
     load_session("gaps.jsonl")
-except SessionFileError as error:
+except SessionRecordError as error:
     print(compare(guess_line, error.line))
+    print(error)
 
 # %% number-why [markdown] lang="zh"
-# 这是编辑器里的行号：打开文件，跳到这一行，就是它。教材数的是非空行；练习册改成数文件里的行，因为修文件的人用的是编辑器。
+# 报错说的是：这一行的 `isError` 必须是 `true` 或 `false`；没有一个字是消息的内容。
+#
+# 行号就是编辑器里的行号：打开文件，跳到这一行，就是它。教材数的是非空行；练习册改成数文件里的行，因为修文件的人用的是编辑器。
 
 # %% number-why [markdown] lang="en"
-# It is the number that an editor shows: open the file, go to that line, and there it is. The chapter counts the lines that
+# The error says that `isError` must be `true` or `false`, and not a word of the message.
+#
+# The number is the one that an editor shows: open the file, go to that line, and there it is. The chapter counts the lines that
 # are not empty; this workbook counts those of the file, since whoever repairs it uses an editor.
 
 # %% torn [markdown] lang="zh"
@@ -321,48 +303,50 @@ load_table({
 })
 
 # %% strict-why [markdown] lang="zh"
-# 上半部分报错，下半部分照常加载。行只以 `\n` 结束。Python 的 `str.splitlines()` 会在 U+2028 处也切一刀，
-# 把一条好消息切成两行坏的。`NaN` 不属于 JSON，哪怕它在一个用不到的键里：换一个更严格的解析器，这一行就读不了。
+# `load_session` 一列写着异常的，报错；写着消息条数的，照常加载。`NaN` 不属于 JSON，哪怕它在一个用不到的键里：
+# 换一个更严格的解析器，这一行就读不了。
+#
+# 行只以 `\n` 结束。Python 的 `str.splitlines()` 会在 U+2028 处也切一刀，把一条好消息切成两行坏的：
 
 # %% strict-why [markdown] lang="en"
-# Those above are refused, those below load. A line ends at `\n` and nowhere else. Python's `str.splitlines()` cuts at U+2028
-# as well and makes two bad lines of one good message. `NaN` is not JSON, not even in a key that nobody uses: a stricter parser
-# would stop there.
+# Where the column `load_session` names an exception, the file is refused; where it counts messages, it loads. `NaN` is not
+# JSON, not even in a key that nobody uses: a stricter parser would stop there.
+#
+# A line ends at `\n` and nowhere else. Python's `str.splitlines()` cuts at U+2028 as well and makes two bad lines of one good
+# message:
+
+# %% splitlines
+text = hi.decode().replace("hi", "h\u2028i")
+print(text.split("\n"))
+print(text.splitlines())
 
 # %% absent [markdown] lang="zh"
 # ## 唯一吞掉的错误
 #
-# 第一次启动，会话文件还不存在。这不是错误，是空的历史：
+# 第一次启动，会话文件还不存在。这不是错误，是空的历史。其余的系统错误一律原样抛出：没有权限、磁盘故障，或者路径是个目录
+# （下面的 `.`）。把它们也当成“没有历史”，agent 就会失忆还不自知。
 
 # %% absent [markdown] lang="en"
 # ## The one error that is swallowed
 #
-# On the first start there is no session file. That is no error but an empty history:
+# On the first start there is no session file. That is no error but an empty history. Every other error of the system comes
+# through as it is: no permission, a bad disk, or a path that is a directory (`.` below). Taken for "no history", it would make
+# the agent forget everything without noticing.
 
 # %% absent-load
-load_session("not_there.jsonl")
-
-# %% directory [markdown] lang="zh"
-# 其余的系统错误一律原样抛出：没有权限、磁盘故障，或者路径是个目录。把它们也当成“没有历史”，agent 就会失忆还不自知。
-
-# %% directory [markdown] lang="en"
-# Every other error of the system comes through as it is: no permission, a bad disk, or a path that is a directory. Taken for
-# "no history", it would make the agent forget everything without noticing.
-
-# %% directory-load tags=["raises-exception"]
-load_session(".")
+for name in ("not_there.jsonl", "."):
+    try:
+        print(load_session(name))
+    except OSError as error:
+        print("OSError:", error.strerror)
 
 # %% runnable [markdown] lang="zh"
-# 这次是系统的错误：`.` 是个目录，不是文件。
-#
 # ## 能恢复，不等于能运行
 #
 # 解析只看一行的结构。结果找不到自己的调用、调用还没有结果，这些单看一行都看不出来，所以照常加载。
 # 每行先是读回了几条消息；然后，第一个文件是孤儿结果的下标，第二个文件是还没有结果的调用：
 
 # %% runnable [markdown] lang="en"
-# An error of the system, this time: `.` is a directory, no file.
-#
 # ## Restorable is not runnable
 #
 # A parser sees the structure of one line. A result whose call is gone, a call without a result: no single line shows that, so
@@ -379,22 +363,24 @@ print(len(unanswered), [call.id for call in open_calls(unanswered)])
 # %% append [markdown] lang="zh"
 # ## 追加，再读回来
 #
-# `append_session` 每次只加一行。三条消息，三行：
+# `append_session` 每次只加一行。三条消息，三行（`fresh` 先删掉上次运行留下的文件，所以再运行一次也还是三行）：
 
 # %% append [markdown] lang="en"
 # ## Append, and load back
 #
-# `append_session` adds one line at a time. Three messages, three lines:
+# `append_session` adds one line at a time. Three messages, three lines (`fresh` first removes the file of an earlier run, so
+# three lines it stays, however often you run the cell):
 
 # %% append-three
 from labsupport.miniagent import append_session
 from labsupport.miniagent import AssistantMessage, ToolCall, ToolMessage, UserMessage
+from labsupport.workbench.scratch import fresh
 
-read = ToolCall("c1", "read", {"rows": [1, None]})
-append_session("demo.jsonl", UserMessage("预算 🙂"))
-append_session("demo.jsonl", AssistantMessage("", (read,)))
-append_session("demo.jsonl", ToolMessage("c1", "42", False))
-print(Path("demo.jsonl").read_text("utf-8"), end="")
+demo, read = fresh("demo.jsonl"), ToolCall("c1", "read", {"rows": [1, None]})
+append_session(demo, UserMessage("预算 🙂"))
+append_session(demo, AssistantMessage("", (read,)))
+append_session(demo, ToolMessage("c1", "42", False))
+print(Path(demo).read_text("utf-8"), end="")
 
 # %% law [markdown] lang="zh"
 # 定律：写进去什么，读回来就是什么。用许多份随机会话来试，里面有引号、换行、NUL、U+2028、半个 emoji、嵌套的 `input`。
@@ -408,89 +394,64 @@ print(Path("demo.jsonl").read_text("utf-8"), end="")
 from labsupport.workbench.random_messages import random_messages
 
 total = 0
-for seed in range(200):
-    messages = random_messages(seed)
+for seed in range(50):
+    messages, law = random_messages(seed), fresh("law.jsonl")
     for message in messages:
-        append_session(f"law-{seed}.jsonl", message)
-    assert load_session(f"law-{seed}.jsonl") == messages
+        append_session(law, message)
+    assert load_session(law) == messages
     total += len(messages)
 print(total)
 
-# %% law-both [markdown] lang="zh"
-# 随机会话也在每个字节处截一次。打印的是截了多少次：
-
-# %% law-both [markdown] lang="en"
-# Random sessions, too, are cut at every byte. The figure is the number of cuts:
-
-# %% law-random-cuts
-total = 0
-for seed in range(20):
-    written = load_session(f"law-{seed}.jsonl")
-    for size in range(os.path.getsize(f"law-{seed}.jsonl"), -1, -1):
-        os.truncate(f"law-{seed}.jsonl", size)
-        with suppress(SessionTornTailError):
-            back = load_session(f"law-{seed}.jsonl")
-            assert back == written[:len(back)]
-        total += 1
-print(total)
-
 # %% refuses [markdown] lang="zh"
-# 要守住定律，就得在写之前拒绝。下面的报错依次是说：`NaN` 没有 JSON 写法；`2**60` 换成 JavaScript 来读会变成另一个数；
-# 分成两半的 emoji 读回来会合成一个；集合不是 JSON。最后一行的 `True` 说明：文件一个字节都没动。
+# 要守住定律，就得在写之前拒绝。下面的报错依次是说：`NaN` 没有 JSON 写法；`2**53 + 1` 换成 JavaScript 来读，会变成
+# `2**53`；分成两半的 emoji 读回来会合成一个；集合不是 JSON。最后一行的 `True` 说明：文件一个字节都没动。
 
 # %% refuses [markdown] lang="en"
-# To keep the law, some values are refused before anything is written: `NaN` has no spelling in JSON; read by JavaScript,
-# `2**60` would be another number; an emoji in two halves would come back as one; a set is not JSON. The `True` at the end says
-# that not a byte of the file has changed.
+# To keep the law, some values are refused before anything is written: `NaN` has no spelling in JSON; JavaScript would read
+# `2**53 + 1` as `2**53`; an emoji in two halves would come back as one; a set is not JSON. The `True` at the end says that not
+# a byte of the file has changed.
 
 # %% refuses-run
 from labsupport.errors import LosslessError
 
-before = Path("demo.jsonl").read_bytes()
-for value in (float("nan"), 2**60, "\ud83d" + "\ude42", {1, 2}):
+before = Path(demo).read_bytes()
+for value in (float("nan"), 2**53 + 1, "\ud83d" + "\ude42", {1, 2}):
     try:
         save = ToolCall("c9", "save", value)
-        append_session("demo.jsonl", AssistantMessage("", (save,)))
+        append_session(demo, AssistantMessage("", (save,)))
     except LosslessError as error:
         print(error)
-print(Path("demo.jsonl").read_bytes() == before)
+print(Path(demo).read_bytes() == before)
 
 # %% plain [markdown] lang="zh"
 # ## 教材不保证的事
 #
 # 教材的追加只是“打开、写一行、关上”，它也写明了：没有锁，没有 fsync。用 `lock=False` 可以看到这样写的后果。
-# 上次留下了残尾，这次接着写：
+# 上次留下了残尾，这次接着写，再加载：
 
 # %% plain [markdown] lang="en"
 # ## What the chapter does not promise
 #
 # The chapter's append opens the file, writes a line and closes it; it says itself that it has no lock and no fsync.
-# `lock=False` does just that. Here a torn tail was left behind, and the next message is written:
+# `lock=False` does just that. Here a torn tail was left behind, the next message is written, and the file is loaded:
 
-# %% plain-append
+# %% plain-append tags=["raises-exception"]
 import shutil
 
 shutil.copy("torn_tail.jsonl", "glued.jsonl")
 append_session("glued.jsonl", UserMessage("Still there?"), lock=False)
 print(Path("glued.jsonl").read_bytes().split(b"\n")[3])
-
-# %% plain-why [markdown] lang="zh"
-# 新消息粘在了半行后面。这一行现在有换行，不再是残尾，成了文件中间的损坏：报错也说不出该截到哪个字节，连新消息也跟着丢了。
-
-# %% plain-why [markdown] lang="en"
-# The new message is glued to the half line. That line has a line break now, so it is no torn tail any more but damage: the
-# error can name no byte to cut at, and the new message is lost with it.
-
-# %% plain-load tags=["raises-exception"]
 load_session("glued.jsonl")
 
 # %% locked [markdown] lang="zh"
-# 报错只说这一行不是 JSON，要先修好它。
+# 新消息粘在了半行后面。这一行现在有换行，不再是残尾，成了文件中间的损坏：报错只说这一行不是 JSON，
+# 说不出该截到哪个字节，连新消息也跟着丢了。
 #
 # 默认的追加是练习册加的：带锁，先看末行，是残尾就拒绝，一个字节也不写。
 
 # %% locked [markdown] lang="en"
-# All that it says is that this line is not JSON and has to be repaired.
+# The new message is glued to the half line. That line has a line break now, so it is no torn tail any more but damage: the
+# error can name no byte to cut at, and the new message is lost with it.
 #
 # The default append is an addition of this workbook: it takes a lock and looks at the last line first. If that is torn, it
 # refuses and writes nothing.
@@ -501,37 +462,54 @@ append_session("torn_tail.jsonl", UserMessage("Still there?"))
 # %% writers [markdown] lang="zh"
 # 报错还是残尾的那一句，说明该截到哪里；文件没有被改动。
 #
-# 锁还管另一件事：几个进程同时写同一个文件。谁先谁后不知道，但一条不少，各自的顺序也不乱：
+# 锁还管另一件事：几个进程同时写同一个文件。谁先谁后不知道，但一条不少，各自的顺序也不乱
+# （启动进程要几秒钟）：
 
 # %% writers [markdown] lang="en"
 # The sentence is that of the torn tail: it says where to cut, and nothing was changed.
 #
 # The lock does one more thing: several processes may write the same file. Who comes first is not known, but no message is
-# lost, and each process finds its own in order:
+# lost, and each process finds its own in order (to start the processes takes a few seconds):
 
 # %% writers-run
 from labsupport.workbench.writers import append_from_processes
 
-append_from_processes("shared.jsonl", processes=4, each=25)
-said = [message.content for message in load_session("shared.jsonl")]
+shared = fresh("shared.jsonl")
+append_from_processes(shared, processes=2, each=25)
+said = [message.content for message in load_session(shared)]
 print(len(said))
-for writer in "0123":
+for writer in "01":
     its_own = [text for text in said if text[0] == writer]
     print(its_own == [f"{writer}:{number}" for number in range(25)])
 
 # %% explore [markdown] lang="zh"
 # ## 选一行，弄坏它
 #
-# 滑块选行，菜单选弄坏的方式。先自己试，再运行下一格。
+# 滑块选行，菜单选弄坏的方式；只用键盘，就按 Tab 到菜单旁的 ‹ ›，再按空格。先自己试，再运行下一格：下一格会把滑块移走。
 #
 # **问题**：哪些弄坏的方式不会报错？其中哪些其实丢了东西？
+#
+# <details><summary>只有一张图，没有滑块？</summary>
+#
+# 重新打开的笔记本里，只有上次保存的图。打开菜单“运行”，选“运行所有单元格”，滑块就回来了；
+# 内核重启过，只运行这一格会报 `NameError`，也这样恢复。
+#
+# </details>
 
 # %% explore [markdown] lang="en"
 # ## Pick a line, break it
 #
-# The slider picks a line, the menu a way to break it. Try for yourself before you run the next cell.
+# The slider picks a line, the menu a way to break it; without a mouse, press Tab until you are at ‹ or › beside the menu, then
+# Space. Move them yourself before you run the next cell: it moves them, too.
 #
 # **The question**: which breakages pass without an error, and which of those lose something all the same?
+#
+# <details><summary>Only a picture, and no slider?</summary>
+#
+# A notebook that is opened again shows the pictures of its last run. Choose *Run → Run All Cells* and the slider is back. The
+# same helps against a `NameError` when the kernel was restarted and this cell was run alone.
+#
+# </details>
 
 # %% explorer
 from labsupport.workbench.explorers.a1 import line_explorer
@@ -657,7 +635,8 @@ assert verdict.correct, verdict
 #
 # 一个文件只有一个进程在写，而且上一次没有停在半行上。两条都靠使用者自己保证，代码不检查；
 # `glued.jsonl` 就是第二条不成立时的样子。教材的 agent 很小，一次一个会话，这样取舍说得过去。
-# 一旦有两个窗口同时开着同一个会话，就需要锁：几个进程一起写的那一格，没有丢一行。
+# 一旦有两个窗口同时开着同一个会话，就没有人能保证了。锁替他们保证：几个进程一起写的那一格，一条没少，顺序也没乱。
+# 没有锁时常常也不出事，但那只是运气，不是保证。
 #
 # </details>
 
@@ -693,8 +672,9 @@ assert verdict.correct, verdict
 #
 # When a single process writes the file, and the last one did not stop in the middle of a line. Both are left to the user; no
 # code looks. `glued.jsonl` shows what happens when the second fails. For a small agent with one session at a time that is a
-# fair choice. With two windows open on one session a lock is needed: the cell with several
-# processes lost no line.
+# fair choice. With two windows open on one session nobody can see to both any more. The lock
+# can: in the cell with several processes no message was lost, and each one's order was kept. Without a lock it often goes well,
+# but by luck; nothing promises it.
 #
 # </details>
 

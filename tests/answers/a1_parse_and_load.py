@@ -52,6 +52,13 @@ def parse_tool(value):
 """, "a1_missing_raises"),
         ("""\
 def parse_tool(value):
+    call_id, is_error = value.get("toolCallId"), value.get("isError")
+    if not isinstance(call_id, str) or not isinstance(is_error, bool):
+        raise ValueError("no tool message")
+    return ToolMessage(call_id, value["content"], is_error)
+""", "a1_bad_raises"),
+        ("""\
+def parse_tool(value):
     if not isinstance(value.get("isError"), bool):
         return None
     return ToolMessage(value.get("toolCallId"), value["content"], value["isError"])

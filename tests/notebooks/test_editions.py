@@ -51,7 +51,7 @@ def test_a_rebuild_gives_the_same_bytes(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(("file", "old", "new", "cells"), [
     pytest.param("labsupport/workbench/labs.py", "", "", set(), id="nothing"),
-    pytest.param("labsupport/workbench/labs.py", '"34", "miniagent/agent.py", 25', '"34", "miniagent/agent.py", 15',
+    pytest.param("labsupport/workbench/labs.py", '"34", "miniagent/agent.py", 30', '"34", "miniagent/agent.py", 15',
                  {"map-picture"}, id="a figure in the picture"),
     pytest.param("labsupport/workbench/pictures/explorers.css", "#0b5a9e", "#0b5a9f",
                  {"slider-explorer", "slider-moved", "map-picture"}, id="a colour"),

@@ -117,9 +117,23 @@ def test_an_unknown_control_is_named_with_those_there_are():
         _ = explorer().bugdet
 
 
+def test_buttons_step_through_a_menu_and_stay_at_its_ends():
+    """In JupyterLab the keys of a focused menu go to the notebook; tests/browser holds that the buttons do not need them."""
+    shown = explorer()
+    menu, back, on = shown.view.children[0].children[1].children
+    assert menu is shown.rule
+    assert menu.tabbable is False
+    seen = []
+    for button in (on, on, back, back):
+        button.click()
+        seen.append(repr(shown.still).split()[-1])
+    assert seen == ["chapter", "chapter", "closed", "closed"]
+    assert back.tooltip != on.tooltip
+
+
 def test_labels_are_not_cut_and_controls_stand_in_one_row():
     shown = explorer()
     row = shown.view.children[0]
     assert row.layout.flex_flow == "row wrap"
-    assert [control.style.description_width for control in row.children] == ["initial", "initial"]
+    assert [control.style.description_width for control in shown.controls.values()] == ["initial", "initial"]
     assert shown.budget.continuous_update

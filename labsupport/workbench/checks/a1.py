@@ -42,7 +42,7 @@ def check_parse_tool(parse_tool: Callable[[dict[str, Any]], object]) -> Verdict:
         if isinstance(found.error, LookupError):
             return wrong("a1_missing_raises", case=case, error=type(found.error).__name__)
         if found.error is not None:
-            return found.verdict(case)
+            return wrong("a1_bad_raises", case=case, error=found.said)
         if found.value is not None:
             return _wrongly_taken(case, SHARED | fields, found.value)
     return correct()

@@ -2,6 +2,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from dis import get_instructions
+from traceback import format_exception_only, walk_tb
 from typing import Any
 
 from labsupport.workbench.text import say
@@ -59,15 +60,28 @@ def _uses(function: Callable[..., object]) -> list[object]:
 
 @dataclass(frozen=True)
 class Attempt:
-    """What a learner's function gave: its *value*, or the *error* that came out of it."""
+    """What a learner's function gave: its *value*, or the *error* that came out of it, at a *line* of the learner's cell."""
 
     value: Any = None
-    error: Exception | None = None
+    error: Exception | SystemExit | None = None
+    line: int | None = None
+
+    @property
+    def said(self) -> str:
+        """The error in words: its class, the beginning of what it says, and the line where that is known.
+
+        >>> attempt(len, 3).said
+        "TypeError: object of type 'int' has no len()"
+        """
+        if self.error is None:
+            return ""
+        words = format_exception_only(self.error)[0].split("\n")[0].partition(": ")[2][:LONGEST]  # safe: its str may raise
+        place = say("check_line", line=self.line) if self.line else ""
+        return type(self.error).__name__ + (f": {words}" if words else "") + place
 
     def verdict(self, case: str) -> Verdict:
         """The sentence for an error, on the *case* in words."""
-        said = str(self.error).split("\n")[0][:LONGEST]
-        return wrong("check_raised", case=case, error=type(self.error).__name__ + (f": {said}" if said else ""))
+        return wrong("check_raised", case=case, error=self.said)
 
 
 def attempt(function: Callable[..., Any], *arguments: Any) -> Attempt:
@@ -78,8 +92,15 @@ def attempt(function: Callable[..., Any], *arguments: Any) -> Attempt:
     """
     try:
         return Attempt(value=function(*arguments))
-    except Exception as error:  # noqa: BLE001  whatever the learner's code raises is an answer to be told, not our failure
-        return Attempt(error=error)
+    except (Exception, SystemExit) as error:  # noqa: BLE001  whatever it is, it is an answer to be told, not our failure
+        return Attempt(error=error, line=_line(error))
+
+
+def _line(error: BaseException) -> int | None:
+    """The last line that *error* passed in the learner's cell: a file of its own to Python, but not one of a module."""
+    places = [(frame.f_code.co_filename, number) for frame, number in walk_tb(error.__traceback__)
+              if "__file__" not in frame.f_globals]
+    return [number for cell, number in places if cell == places[0][0]][-1] if places else None
 
 
 def compare(guess: object, found: object) -> str:

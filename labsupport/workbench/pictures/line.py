@@ -8,6 +8,8 @@ from labsupport.workbench.text import say
 WIDTHS = {"number": 44, "holds": 150, "text": 356, "parse": 166, "load": 160}
 AROUND, CHANGED = 100, 110
 """Characters shown before and after a change, and of the change itself: three rows of the box, whatever is broken."""
+PUT = 'class="xp-strong" style="text-decoration:none;background:var(--xp-wash);outline:1px solid var(--xp-rule)"'
+"""How the characters that were put in look: on a ground of their own, for a line under blue words is a link."""
 
 
 def line_picture(trial: Trial) -> str:
@@ -94,7 +96,7 @@ def _answer(reading: Reading | None) -> str:
 # The broken line
 
 def _at_length(trial: Trial) -> str:
-    """The line, shortened far from the change: what was taken away is struck through, what was put in is underlined."""
+    """The line, shortened far from the change: what was taken away is struck through, what was put in has a frame."""
     old, new = _text(trial.before[trial.at - 1]), _text(trial.broken)
     same = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
     most = min(len(old), len(new)) - same
@@ -102,7 +104,7 @@ def _at_length(trial: Trial) -> str:
     gone, put, end = old[same:len(old) - tail], new[same:len(new) - tail], old[len(old) - tail:]
     start = old[:same] if not (gone or put) else _last(old[:same], AROUND)
     parts = [esc(start), f'<del class="xp-q">{esc(_first(gone, CHANGED))}</del>' if gone else "",
-             f'<ins class="xp-strong xp-mk">{esc(_first(put, CHANGED))}</ins>' if put else "", esc(_first(end, AROUND))]
+             f"<ins {PUT}>{esc(_first(put, CHANGED))}</ins>" if put else "", esc(_first(end, AROUND))]
     return (f'<div style="margin:10px 0">{heading(say("a1_now", at=trial.at), say("a1_now_note"))}\n'
             f'<p class="xp-box xp-m" style="height:76px;overflow:hidden;overflow-wrap:anywhere">{"".join(parts)}</p></div>')
 
@@ -132,14 +134,14 @@ def _verdicts(trial: Trial, reading: Reading) -> str:
         loaded, why = say("messages", n=len(result)), ""
     rows = [(say("a1_ask_json"), say(is_json[reading.kind]), reading.why if reading.kind == "text" else ""),
             ("parse_session_message", _answer(reading), reading.why if reading.kind == "record" else dropped),
-            ("load_session", loaded, why),
-            (say("a1_ask_lost"), say("a1_lost_none" if trial.same else "a1_lost_some"),
-             _lost(trial, reading).replace("**", ""))]
+            ("load_session", loaded, why)]
     columns = [Column(say("a1_col_ask"), 176), Column(say("a1_col_answer"), 170), Column(say("a1_col_why"), 530)]
-    return table(columns, [tr(th(esc(ask)), td(esc(answer)), td(esc(why)), classes="is-first") for ask, answer, why in rows])
+    lost = say("a1_lost_none" if trial.same else "a1_lost_some") + say("a1_gap") + _lost(trial, reading).replace("**", "")
+    return table(columns, [*(tr(th(esc(ask)), td(esc(answer)), td(esc(why)), classes="is-first") for ask, answer, why in rows),
+                           tr(th(esc(say("a1_ask_lost"))), td(esc(lost), colspan=2), classes="is-first")])
 
 
 def _key() -> str:
     gone = f'<del class="xp-q">{esc(say("a1_key_gone"))}</del>'
-    put = f'<ins class="xp-strong xp-mk">{esc(say("a1_key_put"))}</ins>'
+    put = f"<ins {PUT}>{esc(say('a1_key_put'))}</ins>"
     return key(gone, put, esc(say("a1_key_signs")), swatch("is-line", say("a1_key_line")), esc(say("a1_key_bad")))

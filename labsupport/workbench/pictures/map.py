@@ -35,7 +35,7 @@ def map_picture(labs: tuple[Lab, ...] = LABS) -> str:
 
 def _road(labs: tuple[Lab, ...]) -> str:
     stages = "\n".join(_stage(stage, labs) for stage in ROAD)
-    return (f'<div class="xp-rail"><p class="xp-q">{esc(say("map_road"))}</p>\n'
+    return (f'<div class="xp-rail" style="grid-template-columns:112px 1fr"><p class="xp-q">{esc(say("map_road"))}</p>\n'
             f'<ol class="is-flow" style="grid-template-columns:repeat({len(ROAD)},minmax(0,1fr))">\n{stages}\n</ol></div>')
 
 
@@ -50,9 +50,14 @@ def _link(lab: Lab) -> str:
     return f'<a href="{lab.name}.ipynb" class="xp-m">{lab.id}</a>'
 
 
+def _module(place: str) -> str:
+    """The module at *place* in labsupport, as a link that opens it; the start page has none."""
+    return f'<a href="../../labsupport/{place}">{place}</a>' if place.endswith(".py") else place
+
+
 def _table(labs: tuple[Lab, ...]) -> str:
-    columns = [Column(say("map_lab"), 48), Column(say("map_title"), 160), Column(say("map_question"), 320),
-               Column(say("map_chapter"), 76), Column(say("map_module"), 204), Column(say("map_minutes"), 92, "xp-n")]
+    columns = [Column(say("map_lab"), 40), Column(say("map_title"), 152), Column(say("map_question"), 396),
+               Column(say("map_chapter"), 56), Column(say("map_module"), 180), Column(say("map_minutes"), 66, "xp-n")]
     rows = []
     for part, members in groupby(labs, lambda lab: lab.id[0]):
         rows.append(tr(th(f'<span class="xp-strong">{esc(say(PARTS[part]))}</span>', colspan=6, scope="rowgroup"),
@@ -64,4 +69,4 @@ def _table(labs: tuple[Lab, ...]) -> str:
 def _row(lab: Lab) -> str:
     chapters = lab.chapter.replace(", ", say("map_and"))
     return tr(td(_link(lab), "xp-b"), th(esc(lab.title)), td(esc(lab.question), "xp-q"), td(esc(chapters), "xp-m"),
-              td(lab.module, "xp-m"), td(number(lab.minutes), "xp-n"), classes="is-first")
+              td(_module(lab.module), "xp-m"), td(number(lab.minutes), "xp-n"), classes="is-first")

@@ -141,8 +141,12 @@ WORDS = {
     "a1_load_json": {"zh": "第 {line} 行不是 JSON", "en": "invalid session JSON at line {line}"},
     "a1_load_torn": {"zh": "第 {line} 行写到一半就停了", "en": "invalid session JSON at line {line}"},
     "a1_load_record": {"zh": "第 {line} 行是 JSON，但不是消息", "en": "invalid session record at line {line}"},
-    "a1_lost_none": {"zh": "没有", "en": "no"},
-    "a1_lost_some": {"zh": "有", "en": "yes"},
+    "a1_lost_none": {"zh": "没有。", "en": "No."},
+    "a1_lost_some": {"zh": "有。", "en": "Yes."},
+    "a1_no_lines": {
+        "zh": "这个文件里一行也没有，没有什么可以弄坏；加载给出空的历史。",
+        "en": "This file has no line that could be broken; it loads as an empty history.",
+    },
     "a1_dropped": {"zh": "多出来的键 {keys} 不会进到消息里", "en": "the extra key {keys} does not enter the message"},
     "a1_key_gone": {"zh": "去掉的", "en": "taken away"},
     "a1_key_put": {"zh": "加进来的", "en": "put in"},
@@ -187,6 +191,11 @@ WORDS = {
               "用 value.get(…) 取可能不存在的字段。",
         "en": "On {case}, where a field is missing, your code raised {error}. The parser answers and never raises: take a "
               "field that may be missing with value.get(…).",
+    },
+    "a1_bad_raises": {
+        "zh": "{case} 时应当返回 None，你的代码却抛出了 {error}。解析只给答案，从不抛出异常；坏行意味着什么，由加载决定。",
+        "en": "On {case} None is due; your code raised {error}. The parser answers and never raises: what a bad line means is "
+              "for load to say.",
     },
     "a1_number_kept": {
         "zh": "{case} 时应当返回 None，你却把它当成了消息。1 不是布尔值；在 Python 里 1 == True，bool 又是 int 的一种，"
