@@ -8,12 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labsupport.errors import ContextBudgetError, LabError
-from labsupport.miniagent import Message, estimate_context_chars, find_orphans, trim_context
+from labsupport.miniagent import AssistantMessage, Message, ToolCall, estimate_context_chars, find_orphans, trim_context
 from labsupport.workbench import samples
+from labsupport.workbench.checks.a2 import check_results_without_call
 from labsupport.workbench.explorers.a2 import budget_explorer
 from labsupport.workbench.histories import history, lost_results, random_history, shape
 from labsupport.workbench.pictures import budget as budget_module
-from labsupport.workbench.pictures.budget import WINDOW, Measured, budget_picture
+from labsupport.workbench.pictures.budget import WINDOW, Measured, budget_picture, slider_end, slider_step
 from labsupport.workbench.pictures.density import density_picture
 from labsupport.workbench.pictures.rules import rules_picture
 from labsupport.workbench.pictures.trimmed import trimmed
@@ -154,6 +155,33 @@ def test_costs_and_tokens_are_counted_once(monkeypatch):
     assert sum(map(len, counted)) == estimate_context_chars(WORKED)  # the same text, line break included
 
 
+def test_only_what_is_kept_or_drawn_has_its_tokens_counted(monkeypatch):
+    """A session of megabytes is not counted whole for its first picture."""
+    counted = []
+    monkeypatch.setattr(budget_module, "count_tokens", lambda text: counted.append(text) or 1)
+    measured = Measured([user(f"question {number}") for number in range(1000)])
+    few = sum(measured.costs[-100:])
+    first, *_, last = rows(budget_picture(measured, few))
+    assert len(counted) == 100 + WINDOW // 2  # the kept ones, and the dropped half of the window
+    assert first[1][5] == ""
+    assert last[1][5] == str(100 - WINDOW // 2)
+
+
+@pytest.mark.parametrize("draw", [
+    pytest.param(lambda messages: budget_picture(Measured(messages), 500), id="budget"),
+    pytest.param(lambda messages: rules_picture(messages, 500), id="rules"),
+    pytest.param(lambda messages: budget_explorer({"odd": messages}).still.picture, id="explorer"),
+])
+def test_a_message_without_a_length_is_named_in_both_languages(draw):
+    odd = [user("hi"), AssistantMessage("secret", (ToolCall("c1", "look_up", {1, 2}),)), user("go on")]
+    for lang, said in (("en", "Error: message 1 (counted from 0) cannot"), ("zh", "错误：第 1 条消息（从 0 数起）写不成 JSON")):
+        with speaking(lang):
+            picture = draw(odd)
+            assert sentence_of(picture).startswith(said)
+            assert 'role="alert"' in picture
+            assert "secret" not in picture
+
+
 def test_without_styles_the_table_still_says_it():
     text = words(budget_picture(INTERLEAVED, 600, "chapter"))
     assert "3 ■ assistant ▸ year_on_year x 159 682 46 over by 82" in text
@@ -226,6 +254,7 @@ def test_every_control_changes_what_is_shown(explorer):
     assert "A budget of 600 characters keeps 3 of 11 units" in explorer.still.sentence
     explorer.history.value = "interleaved"
     assert (explorer.budget.min, explorer.budget.value, explorer.budget.max) == (10, 400, 800)
+    assert explorer.budget.orientation == "horizontal"
     explorer.budget.value = 600
     closed = explorer.still.sentence
     explorer.rule.value = "chapter"
@@ -245,6 +274,31 @@ def test_the_slider_reaches_both_errors_and_the_whole(explorer):
         assert "Everything fits" in explorer.still.sentence
     explorer.history.value = "empty"
     assert explorer.still.sentence.startswith("Error: there are no messages")
+
+
+@given(st.integers(0, 10**7))
+def test_the_scale_of_the_slider_is_whole_steps(total):
+    end = slider_end(total)
+    step = slider_step(end)
+    assert end >= total
+    assert end % step == 0
+    assert end // step <= 250
+
+
+def test_the_scale_follows_the_session(explorer):
+    """There and back, from the longest to the shortest: each session has its own end, step and middle."""
+    for name in ("long", "empty", "loop", "long", "tools", "empty", "interleaved"):
+        explorer.history.value = name
+        slider = explorer.budget
+        whole = estimate_context_chars([] if name == "empty" else samples.load(name))
+        assert slider.min == slider.step == slider_step(slider.max)
+        assert slider.max == slider_end(whole)
+        assert abs(slider.value - slider.max / 2) <= slider.step
+
+
+def test_without_a_history_there_is_no_slider():
+    with pytest.raises(LabError, match="no history to show"):
+        budget_explorer({})
 
 
 def test_a_move_draws_once_and_only_its_own_explorer(explorer):
@@ -276,6 +330,12 @@ def test_what_is_written_is_read_back(seed):
     assert find_orphans(messages) == []
 
 
+def test_ids_of_a_random_history_may_come_again():
+    ids = [[call.id for message in random_history(seed) if isinstance(message, AssistantMessage) for call in message.tool_calls]
+           for seed in range(40)]
+    assert 5 < sum(len(set(names)) < len(names) for names in ids) < 20
+
+
 def test_a_random_history_may_be_interleaved():
     assert any(lost_results(messages, start) for messages in map(random_history, range(20)) for start in range(len(messages)))
 
@@ -284,3 +344,42 @@ def test_a_random_history_may_be_interleaved():
 def test_an_unknown_word_is_refused_by_its_place(notation):
     with pytest.raises(LabError, match=r"word \d of this notation"):
         history(notation)
+
+
+# The check of the exercise, and answers that are no answers
+
+class Contrary(list):
+    def __eq__(self, other):
+        raise RuntimeError
+
+    __hash__ = None
+
+
+class Mute:
+    def __eq__(self, other):
+        raise RuntimeError
+
+    def __repr__(self):
+        raise RuntimeError
+
+    __hash__ = None
+
+
+@pytest.mark.parametrize(("answer", "key"), [
+    pytest.param(Mute(), "a2_law_not_a_list", id="compares with nothing"),
+    pytest.param(Contrary(), "a2_law_not_a_list", id="a list that compares with nothing"),
+    pytest.param([Mute()], "a2_law_not_a_list", id="a list of such"),
+    pytest.param(["a", Mute()], "a2_law_not_a_list", id="an id and such"),
+    pytest.param([10**6000], "a2_law_outside", id="too long to be written"),
+    pytest.param([-(10**6000)], "a2_law_outside", id="too long and negative"),
+    pytest.param([True], "a2_law_not_a_list", id="a bool"),
+    pytest.param(["x" * 10] * 10**5, "a2_law_ids", id="very many ids"),
+])
+def test_whatever_is_returned_gets_a_sentence(answer, key):
+    verdict = check_results_without_call(lambda messages: answer)
+    assert (verdict.correct, verdict.key) == (False, key)
+    assert len(verdict.words) < 1000
+
+
+def test_the_library_s_own_law_is_a_correct_answer():
+    assert check_results_without_call(find_orphans).correct

@@ -1,15 +1,29 @@
 """Lab A3's picture and explorer: the file beside a request, at every request, and what is drawn of hostile text."""
+import argparse
 import re
 
 import pytest
 
-from labsupport.miniagent import AssistantMessage, ToolMessage, UserMessage, estimate_context_chars
+from labsupport.errors import ContextBudgetError, LabError
+from labsupport.miniagent import (
+    AssistantMessage,
+    ScriptedModel,
+    ToolMessage,
+    UserMessage,
+    estimate_context_chars,
+    load_session,
+    main,
+    run_agent,
+)
+from labsupport.miniagent.cli import tools
+from labsupport.workbench import samples
+from labsupport.workbench.checks.a3 import check_command
 from labsupport.workbench.explorers.a3 import requests_explorer
 from labsupport.workbench.pictures.requests import requests_picture
 from labsupport.workbench.sample_talks import TOOLS
 from labsupport.workbench.show import sentence_of
 from labsupport.workbench.text import speaking
-from labsupport.workbench.witness import Seen, Watched, watch
+from labsupport.workbench.witness import Seen, Watched, memory_of, watch
 
 TIGHT = 650
 
@@ -138,3 +152,74 @@ def test_made_twice_each_listens_to_its_own_slider(watched):
     first, second = requests_explorer(watched), requests_explorer(watched)
     first.request.value = 3
     assert second.still.sentence.startswith("Request 1 of 7")
+
+
+def test_without_a_request_there_is_no_slider():
+    with pytest.raises(LabError, match="never asked"):
+        requests_explorer(Watched((), None, ()))
+
+
+# The witnesses
+
+def test_a_talk_that_is_watched_again_gives_the_same(watched, tmp_path):
+    for _ in range(2):
+        assert watch(TOOLS, tmp_path / "again.jsonl", context_max_chars=TIGHT) == watched
+
+
+def test_what_was_in_memory_when_the_budget_stopped_the_run(tmp_path):
+    path = tmp_path / "s.jsonl"
+    run_agent("first", ScriptedModel([["yes"]]), {}, session_path=path)
+    with pytest.raises(ContextBudgetError) as caught:
+        run_agent("second", ScriptedModel([]), {}, session_path=path, context_max_chars=10)
+    assert memory_of(caught.value) == load_session(path)
+    assert memory_of(caught.value)[-1] == UserMessage("second")
+
+
+def test_what_was_in_memory_when_the_disk_failed(tmp_path):
+    with pytest.raises(FileNotFoundError) as caught:
+        run_agent("first", ScriptedModel([]), {}, session_path=tmp_path / "missing" / "s.jsonl")
+    assert memory_of(caught.value) == []
+    with pytest.raises(LabError, match="ValueError did not come out of run_agent"):
+        memory_of(ValueError("x"))
+
+
+# The check of the exercise
+
+def answer(default=None, other=None, drop=()):
+    """A command line, right but for what is asked for."""
+    def command(argv, model):
+        parser = argparse.ArgumentParser()
+        parser.add_argument("prompt")
+        parser.add_argument("--session")
+        parser.add_argument("--context-max-chars", type=int, default=default)
+        args = parser.parse_args(argv)
+        options = {"session_path": args.session, "context_max_chars": args.context_max_chars}
+        passed_on = {name: value for name, value in options.items() if name not in drop}
+        return run_agent(args.prompt, other or model, tools(), **passed_on)
+    return command
+
+
+@pytest.mark.parametrize(("command", "key"), [
+    pytest.param(answer(), "check_correct", id="right"),
+    pytest.param(answer(default=2000), "a3_plain_trimmed", id="a default that trims"),
+    pytest.param(answer(default=60_000), "a3_plain_trimmed", id="a large default"),
+    pytest.param(answer(other=samples.model()), "a3_other_model", id="another model"),
+    pytest.param(lambda argv, model: main(argv), "a3_other_model", id="another command line"),
+    pytest.param(lambda argv, model: print(argv), "a3_not_called", id="printed only"),
+    pytest.param(answer(drop=["context_max_chars"]), "a3_budget_lost", id="the budget is dropped"),
+])
+def test_the_check_names_the_fault(command, key, capsys):
+    verdict = check_command(command)
+    assert (verdict.key, verdict.correct) == (key, key == "check_correct")
+
+
+def test_what_a_learner_prints_in_the_check_is_the_real_answer(capsys):
+    def printing(argv, model):
+        run = answer()(argv, model)
+        print(run.messages[-1].content)
+        return run
+
+    assert check_command(printing).correct
+    said = set(capsys.readouterr().out.splitlines())
+    assert len(said) == 1
+    assert "{" not in said.pop()

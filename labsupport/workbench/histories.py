@@ -15,7 +15,7 @@ def history(notation: str) -> list[Message]:
     >>> [message.role for message in history("user, assistant{a,b}, tool a, tool b")]
     ['user', 'assistant', 'tool', 'tool']
 
-    Nothing is corrected: a result may stand without its request. Any other word raises LabError.
+    Nothing is corrected: a result may stand without its call. Any other word raises LabError.
     """
     words = [word for word in re.split(r",\s*(?![^{]*\})", notation.strip()) if word]
     for number, word in enumerate(words, start=1):
@@ -51,12 +51,12 @@ def _word(message: Message) -> str:
 
 
 def lost_results(messages: Sequence[Message], start: int) -> list[int]:
-    """The indexes in *messages* of the results that lose their request when everything before *start* is cut off.
+    """The indexes in *messages* of the results that lose their call when everything before *start* is cut off.
 
     >>> lost_results(history("assistant{x}, assistant{y}, tool x, tool y"), start=1)
     [2]
 
-    An orphan had no request to lose:
+    An orphan had no call to lose:
 
     >>> lost_results(history("user, tool lost"), start=1)
     []
@@ -66,20 +66,24 @@ def lost_results(messages: Sequence[Message], start: int) -> list[int]:
 
 
 def random_history(seed: int) -> list[Message]:
-    """A history of a few requests, the same for the same *seed*; some calls are interleaved, some results are late.
+    """A history of a few calls, the same for the same *seed*: some are interleaved, some results late, some ids come again.
 
     >>> shape(random_history(1)) == shape(random_history(1))
     True
     """
     rng = random.Random(seed)
     waiting: list[str] = []
+    answered: list[str] = []
     words: list[str] = []
     for number in range(rng.randint(4, 14)):
         step = rng.random()
         if waiting and step < 0.5:
-            words.append(f"tool {waiting.pop(rng.randrange(len(waiting)))}")
+            answered.append(waiting.pop(rng.randrange(len(waiting))))
+            words.append(f"tool {answered[-1]}")
         elif step < 0.8:
             ids = [f"c{number}{letter}" for letter in "abc"[:rng.randint(1, 3)]]
+            if answered and rng.random() < 0.2:  # a provider that counts anew in each turn
+                ids[0] = answered[0]
             waiting += ids
             words.append(f"assistant{{{','.join(ids)}}}")
         else:

@@ -1,7 +1,7 @@
 # %% question [markdown] lang="zh"
 # # 按预算裁剪
 #
-# 30 分钟。会话越长，发给模型的消息就越多，总有一天装不下。哪些可以裁掉，哪些必须在一起？
+# 35 分钟。会话越长，发给模型的消息就越多，总有一天装不下。哪些可以裁掉，哪些必须在一起？
 #
 # 学完你能：
 #
@@ -12,7 +12,7 @@
 # %% question [markdown] lang="en"
 # # Trim to a budget
 #
-# 30 minutes. A session grows, and with it what is sent to the model, until it no longer fits. What may be cut, and what must
+# 35 minutes. A session grows, and with it what is sent to the model, until it no longer fits. What may be cut, and what must
 # stay together?
 #
 # Afterwards you can:
@@ -274,13 +274,19 @@ print(context_units(messages, "chapter") == context_units(messages, "closed"))
 # ## 定律：留下的结果都有调用
 #
 # 定律是对任何输入都成立的性质，一个例子证明不了，所以用许多段随机会话来试（每段有固定的种子）。
-# 任何预算都只能在单元之间裁，所以把每个单元的开头都当作切口，数一数有多少个切口会拆开一对：
+# 这些会话是故意为难人的：调用交错，结果迟到，有的 id 用过又来。
+#
+# 任何预算都只能在单元之间裁，所以把每个单元的开头都当作切口，数一数有多少个切口会拆开一对。
+# 每行打印：规则、切口数、拆开了一对的切口数：
 
 # %% law [markdown] lang="en"
 # ## The law: no result without its call
 #
-# A law holds for every input, so one example proves little: try it on many random histories, each from a fixed seed. A budget
-# can only cut between units, so take the start of every unit as a cut and count the cuts that tear a pair apart:
+# A law holds for every input, so one example proves little: try it on many random histories, each from a fixed seed. They are
+# meant to be hard: calls interleave, results come late, and some ids come again.
+#
+# A budget can only cut between units, so take the start of every unit as a cut and count the cuts that tear a pair apart.
+# Each line prints the rule, its cuts, and those that tear a pair:
 
 # %% law-cuts
 from labsupport.workbench.histories import lost_results, random_history
@@ -292,27 +298,43 @@ for rule in ("chapter", "closed"):
     print(rule, len(cuts), sum(map(bool, torn)))
 
 # %% law-two [markdown] lang="zh"
-# 每行依次是：规则、切口数、拆开了一对的切口数。预算也要算得准：留下的不超预算，再多一个单元就超。
-# 在同样的会话上各试一些预算，先打印试了多少次：
+# 封闭规则那一行是 0：没有找到反例。`chapter` 那一行这么大，不等于平常的会话也会这样：没有交错时两种规则一样（见上面），
+# 而这些会话大多是交错的。两种规则分出的单元不同的有几段，一共几段：
 
 # %% law-two [markdown] lang="en"
-# Each line: rule, cuts, cuts that tear a pair. The budget has to be exact, too: what is kept fits, and one more unit would not.
-# Some budgets on each of the same histories; the first figure is how many were tried:
+# The closed rule tears none. That `chapter` tears so many does not mean that ordinary sessions fare like this: without
+# interleaving it does as well as the closed one, as you saw above, and most of these interleave. In how many the two rules find
+# different units, and how many there are:
+
+# %% law-mixed
+mixed = [one for one in tried
+         if context_units(one.messages, "chapter") != context_units(one.messages, "closed")]
+print(len(mixed), len(tried))
+
+# %% law-budget [markdown] lang="zh"
+# 预算也要算得准：留下的不超预算，再多一个单元就超。同样的会话，用封闭规则（上面最后试的那种），每段试一些预算；
+# 先打印试了多少次：
+
+# %% law-budget [markdown] lang="en"
+# The budget has to be exact, too: what is kept fits, and one more unit would not. Some budgets on each of the same histories,
+# under the closed rule, which was the last one tried; the first figure is how many were tried:
 
 # %% law-exact
-fits = [one.fit(one.smallest + extra) for one in tried for extra in range(0, 1000, 50)]
+fits = [one.fit(one.smallest + extra)
+        for one in tried for extra in range(0, 1000, 50)]
 print(len(fits), all(fit.cost <= fit.max_chars for fit in fits))
 print(all(fit.next_cost is None or fit.next_cost > fit.max_chars for fit in fits))
 
 # %% tokens [markdown] lang="zh"
 # ## 字符与 token
 #
-# 模型按 token 收费，也按 token 限长。下面是 DeepSeek 的分词器数出来的，不联网：
+# 模型按 token 收费，也按 token 限长。下面是 DeepSeek 的分词器数出来的，不联网。第一次要把分词器读进来，得等几秒：
 
 # %% tokens [markdown] lang="en"
 # ## Characters and tokens
 #
-# Models are priced, and limited, by tokens. These are counted by DeepSeek's tokenizer, offline:
+# Models are priced, and limited, by tokens. These are counted by DeepSeek's tokenizer, offline. Loading it takes a few seconds,
+# once:
 
 # %% density
 from labsupport.workbench.pictures.density import density_picture
@@ -338,6 +360,14 @@ for name in ("tools", "loop", "long"):
 # 拖动预算，换规则，换会话（`long` 有几百条消息，`empty` 一条也没有）。
 #
 # **一个问题**：选 `interleaved` 和教材规则，在哪些预算下，会有结果失去调用？换成封闭规则呢？先自己拖，再运行下一格。
+# 下一格会把它移到一个出问题的位置；用“运行所有单元格”的话，它已经停在那里了，自己再拖回来。
+#
+# <details><summary>只有图，没有滑块？</summary>
+#
+# 关掉再打开的笔记本里只存了图。滑块要靠内核：点下面这一格，在菜单“运行”里选“运行选中单元格上方的所有单元格”，再运行这一格。
+# 重启内核以后只运行中间的某一格，会报 `NameError`，办法也一样。
+#
+# </details>
 
 # %% slider [markdown] lang="en"
 # ## Your turn: the budget slider
@@ -345,7 +375,16 @@ for name in ("tools", "loop", "long"):
 # Move the budget, change the rule, change the session (`long` has a few hundred messages, `empty` has none).
 #
 # **One question**: choose `interleaved` and the chapter rule. At which budgets does a result lose its call? And under the
-# closed rule? Move it yourself before you run the next cell.
+# closed rule? Move it yourself before you run the next cell, which takes it to a place where it goes wrong. After "Run All" it
+# stands there already: move it away first.
+#
+# <details><summary>Only a picture, no slider?</summary>
+#
+# A notebook that was closed and opened again has the saved picture only. The slider needs the kernel: click the cell below,
+# choose Run → "Run All Above Selected Cell", then run the cell itself. After a restart of the kernel a cell from the middle
+# ends in a `NameError`, and the remedy is the same.
+#
+# </details>
 
 # %% explorer
 from labsupport.workbench.explorers.a2 import budget_explorer
@@ -522,7 +561,9 @@ assert verdict.correct, verdict
 #
 # - token 数准确：“字符与 token”的表。
 # - 意思完整：“很长的工具循环”里，任务本身被裁掉了。
-# - 交错的调用、跨轮次重复的 id：“交错的调用，两种规则”的图，以及“定律”里 `chapter` 那一行不是 0。
+# - 交错的调用：“交错的调用，两种规则”的图，以及“定律”里 `chapter` 那一行不是 0。
+# - 跨轮次重复的 id：“定律”的随机会话里有。两种规则都让结果去找前面最近的、id 相同的调用；同一个 id 有两个调用还没有结果时，
+#   这只是猜测，消息里没有别的依据。
 # - 加密、锁、fsync、删除，命令行有没有把预算传下去：裁剪管不到，见 A1 和 A3。
 #
 # </details>
@@ -572,8 +613,9 @@ assert verdict.correct, verdict
 #
 # - Exact tokens: the table under "Characters and tokens".
 # - Meaning: in the long tool loop the task itself was cut off.
-# - Interleaved calls, and ids that come again in a later turn: the picture of the two rules, and the line `chapter` under "The
-#   law", which is not 0.
+# - Interleaved calls: the picture of the two rules, and the line `chapter` under "The law", which is not 0.
+# - Ids that come again in a later turn: the random histories of "The law" have them. Both rules take a result with the nearest
+#   call of its id before it; where two calls of one id wait, that is a guess, and nothing in the messages tells better.
 # - Encryption, locks, fsync, deletion, and whether the command line passes the budget on: not trimming's business; see A1 and
 #   A3.
 #

@@ -1,19 +1,19 @@
 # %% question [markdown] lang="zh"
 # # 两种状态
 #
-# 25 分钟。一个 agent 昨天回答过问题，今天接着问。**磁盘上有什么？模型看到什么？** 很多人以为这是同一件事；
+# 30 分钟。一个 agent 昨天回答过问题，今天接着问。**磁盘上有什么？模型看到什么？** 很多人以为这是同一件事；
 # 教材说这是两种状态：文件里的完整记录，和这一次发给模型的请求。
 #
 # 学完你能：
 #
 # - **区分**完整记录与请求，说出裁剪改动了哪一个
-# - **解释**为什么先写磁盘、再写内存，出错时各留下什么
+# - **解释**为什么先写磁盘、再写内存，出错以后磁盘和内存里各有什么
 # - **接通**命令行：函数支持一个选项，不等于命令行把它传了下去
 
 # %% question [markdown] lang="en"
 # # Two states
 #
-# 25 minutes. An agent answered a question yesterday, and today you go on. **What is on disk, and what does the model see?**
+# 30 minutes. An agent answered a question yesterday, and today you go on. **What is on disk, and what does the model see?**
 # It is tempting to take the two for one. The chapter keeps them apart: the full record in the file, and the request that is
 # sent this time.
 #
@@ -37,23 +37,29 @@ from labsupport.workbench.checks.base import compare
 from labsupport.workbench.explorers.a3 import requests_explorer
 from labsupport.workbench.random_runs import random_trial
 from labsupport.workbench.sample_talks import INTERLEAVED, TOOLS, record_interleaved
-from labsupport.workbench.scratch import scratch
 from labsupport.workbench.witness import watch
+
+# %% empty-folder
+from shutil import copy
+
+from labsupport.workbench.scratch import fresh, scratch
+
+scratch()
 
 # %% neither [markdown] lang="zh"
 # ## 两个选项都不给
 #
 # 先看现象，再说原因。下面的模型照剧本说话：先发出一轮工具调用，再发出一轮，然后回答。工具是真的，读的是 `outpatient.csv`。
-# `scratch` 给我们一个空文件夹。
+# 上面的 `scratch` 给我们一个空文件夹（`[]`：里面还没有文件），后面的文件都写在里面。
 
 # %% neither [markdown] lang="en"
 # ## Neither of the two options
 #
 # Look first, explain later. The model below is scripted: it makes a round of tool calls, then another, then it answers. The
-# tools are real and read `outpatient.csv`. `scratch` gives us an empty folder to work in.
+# tools are real and read `outpatient.csv`. The folder to work in comes from `scratch`, above, and is empty: `[]`.
 
 # %% neither-run
-scratch()
+before = set(Path().iterdir())
 model = samples.model()
 run = run_agent("How many tests were there in 2025?", model, tools())
 print(run.messages[-1].content)
@@ -65,32 +71,36 @@ print(run.messages[-1].content)
 # How often was the model asked, with how many messages each time? And what is in the folder now?
 
 # %% neither-requests
-print([len(request) for request in model.requests], list(Path().glob("*.jsonl")))
+print([len(request) for request in model.requests])
+print(sorted(set(Path().iterdir()) - before))
 
 # %% session [markdown] lang="zh"
 # 每次请求都带上完整的历史，磁盘上什么也没有。进程一停，这次会话就没了。
 #
 # ## 给它一个会话文件
 #
-# 同样的循环，多给一个 `session_path`。每一行是一条消息：
+# 同样的循环，多给一个 `session_path`。`fresh` 先清掉同名的旧文件，这样一格运行几遍都一样。每一行是一条消息：
 
 # %% session [markdown] lang="en"
 # Every request carries the whole history, and nothing is on disk. When the process ends, the session is gone.
 #
 # ## Give it a session file
 #
-# The same loop with `session_path`. Each line is one message:
+# The same loop with `session_path`; `fresh` first clears away an older file of that name, so that a cell gives the same when
+# it is run again. Each line is one message:
 
 # %% session-run
 question = "How many tests were there in 2025?"
-run_agent(question, samples.model(), tools(), session_path="demo.jsonl")
-print(Path("demo.jsonl").read_text("utf-8"))
+run_agent(question, samples.model(), tools(), session_path=fresh("day1.jsonl"))
+print(Path("day1.jsonl").read_text("utf-8"))
 
 # %% continue [markdown] lang="zh"
-# **预测 1。** 第二天，新的进程、新的模型，同一个文件。模型收到的第一个请求里有几条消息？
+# **预测 1。** 第二天，新的进程、新的模型，接着用昨天的文件（这里用它的副本，昨天的那份留着）。
+# 模型收到的第一个请求里有几条消息？
 
 # %% continue [markdown] lang="en"
-# **Prediction 1.** The next day: a new process, a new model, the same file. How many messages are in the first request?
+# **Prediction 1.** The next day: a new process, a new model, and yesterday's file, or here a copy of it, so that the original
+# stays. How many messages are in the first request?
 
 # %% guess-continue
 guess_continue = None
@@ -98,25 +108,27 @@ guess_continue = None
 # %% continue-run
 model = samples.model()
 question = "And what did you find yesterday?"
-run = run_agent(question, model, tools(), session_path="demo.jsonl")
+run_agent(question, model, tools(), session_path=copy("day1.jsonl", "day2.jsonl"))
 print(compare(guess_continue, len(model.requests[0])))
 
 # %% continue-why [markdown] lang="zh"
 # 循环先用 `load_session` 读回文件里的每一行，再加上新的问题。模型自己什么也不记得：它对昨天的了解，全在这次请求里。
+# （我们的模型照剧本说话，问它昨天，它也只会把同样的调用和回答再来一遍。真的模型能说什么，看它收到了什么。）
 #
 # ## 再给它一个预算
 #
-# 第三次运行，加上 `context_max_chars=900`：每个请求最多这么多字符。
+# 第三天，加上 `context_max_chars=900`：每个请求最多这么多字符。
 #
 # **预测 2。** 运行之后，文件里有几行？
 
 # %% continue-why [markdown] lang="en"
 # The loop reads every line back with `load_session` and adds the new question. The model remembers nothing by itself: all it
-# knows of yesterday is in this request.
+# knows of yesterday is in this request. (Ours is scripted: asked about yesterday, it goes through the same calls and the same
+# answer once more. What a real one could say depends on what it is sent.)
 #
 # ## And a budget
 #
-# A third run, with `context_max_chars=900`: no request may be longer than that.
+# A third day, with `context_max_chars=900`: no request may be longer than that.
 #
 # **Prediction 2.** How many lines does the file have afterwards?
 
@@ -125,9 +137,9 @@ guess = None
 
 # %% budget-run
 model = samples.model()
-run = run_agent("Once more, please.", model, tools(),
-                session_path="demo.jsonl", context_max_chars=900)
-print(compare(guess, len(load_session("demo.jsonl"))))
+run = run_agent("Once more, please.", model, tools(), context_max_chars=900,
+                session_path=copy("day2.jsonl", "day3.jsonl"))
+print(compare(guess, len(load_session("day3.jsonl"))))
 
 # %% budget-seen [markdown] lang="zh"
 # 再看模型收到的：每个请求有几条消息、多少字符。第二行是内存里的历史有几条。
@@ -155,19 +167,35 @@ print(source[source.index("    def record"):])
 # %% step-through [markdown] lang="zh"
 # ## 一个请求一个请求地看
 #
-# 下面是一次较长的会话，中文英文都有，预算很紧。每次请求发出之前，都记下了当时文件的内容。
+# 下面是一次较长的会话，中文英文都有，预算很紧。每次请求发出之前，`watch` 都记下当时文件的内容。
 # 左边是文件，右边是发给模型的。
 #
 # **拖动滑块找一找：** 在哪个请求里，模型没有收到它正在回答的那个问题？先自己拖，再运行下一格。
+# 下一格会把它移到答案上；用“运行所有单元格”的话，它已经停在那里了，自己再拖回来。
+#
+# <details><summary>只有图，没有滑块？</summary>
+#
+# 关掉再打开的笔记本里只存了图。滑块要靠内核：点下面这一格，在菜单“运行”里选“运行选中单元格上方的所有单元格”，再运行这一格。
+# 重启内核以后只运行中间的某一格，会报 `NameError`，办法也一样。
+#
+# </details>
 
 # %% step-through [markdown] lang="en"
 # ## One request after the other
 #
-# A longer session in Chinese and English, on a tight budget. Before each request it was noted what was in the file. The
-# file is on the left, what the model is sent on the right.
+# A longer session in Chinese and English, on a tight budget. Before each request `watch` notes what is in the file. The file is
+# on the left, what the model is sent on the right.
 #
 # **Find it with the slider:** in which request does the model not get the very question it is answering? Move it yourself
-# before you run the next cell.
+# before you run the next cell, which takes it to the answer. After "Run All" it stands there already: move it away first.
+#
+# <details><summary>Only a picture, no slider?</summary>
+#
+# A notebook that was closed and opened again has the saved picture only. The slider needs the kernel: click the cell below,
+# choose Run → "Run All Above Selected Cell", then run the cell itself. After a restart of the kernel a cell from the middle
+# ends in a `NameError`, and the remedy is the same.
+#
+# </details>
 
 # %% explorer
 watched = watch(TOOLS, "tools.jsonl", context_max_chars=650)
@@ -232,29 +260,50 @@ print(Path("tools.jsonl").read_bytes() == samples.path("tools").read_bytes())
 
 # %% break-it tags=["raises-exception"]
 model = samples.model()
-run_agent("One more, with hardly any room.", model, tools(),
-          session_path="demo.jsonl", context_max_chars=20)
+run_agent("One more, with hardly any room.", model, tools(), context_max_chars=20,
+          session_path=copy("day3.jsonl", "tight.jsonl"))
 
 # %% break-budget-left [markdown] lang="zh"
 # 报错是说：新问题自己就超过了预算，什么也没有发送；预算至少要最后那个数。
 #
-# 磁盘上留下了什么？模型被问了几次？
+# 磁盘上的最后一条是什么？内存里的呢？模型被问了几次？`memory_of` 像调试器那样，从刚才的错误里取出循环在内存中的历史：
 
 # %% break-budget-left [markdown] lang="en"
 # The new question alone is more than the budget, nothing was sent, and the last figure is the smallest budget that would do.
 #
-# What is left on disk, and how often was the model asked?
+# What is the last message on disk, what in memory, and how often was the model asked? `memory_of` takes the history that the
+# loop had in memory from the error, as a debugger would:
 
 # %% broken-left
-print(load_session("demo.jsonl")[-1], len(model.requests))
+import sys
+
+from labsupport.workbench.witness import memory_of
+
+print(load_session("tight.jsonl")[-1])
+print(memory_of(sys.last_value)[-1])
+print(len(model.requests))
+
+# %% asked-twice [markdown] lang="zh"
+# 两处都记下了问题，请求没有发出：什么也没丢。可是加大预算，把同一个问题再问一遍，会怎样？
+
+# %% asked-twice [markdown] lang="en"
+# Both have the question, nothing was sent, and nothing is lost. But ask the same question again, with more room, and then?
+
+# %% asked-again
+again = copy("tight.jsonl", "again.jsonl")
+run_agent("One more, with hardly any room.", samples.model(), tools(),
+          session_path=again, context_max_chars=900)
+said = [message.content for message in load_session(again) if message.role == "user"]
+print(said[-2:])
 
 # %% break-disk [markdown] lang="zh"
-# 问题已经记下，请求没有发出：加大预算再运行，什么也没丢。
+# 问题在记录里有了两份：循环分不清是重试，还是有人问了两遍。要不要去掉一份，由调用它的程序决定。
 #
 # 现在反过来，让磁盘出错：文件夹不存在，第一条消息就写不进去。
 
 # %% break-disk [markdown] lang="en"
-# The question is on record and nothing was sent: run again with more room, nothing is lost.
+# The question is now on record twice: the loop cannot tell a retry from somebody who asks two times. Whether one of them has to
+# go is for the program around it to decide.
 #
 # Now the other way round, with a disk that fails: the folder does not exist, so the first message cannot be written.
 
@@ -263,17 +312,26 @@ model = samples.model()
 run_agent("Where do I go?", model, tools(), session_path="missing/demo.jsonl")
 
 # %% break-disk-left [markdown] lang="zh"
-# 系统说没有这个文件或文件夹；错误原样传出来，模型一次也没有被问到。
+# 系统说没有这个文件或文件夹；错误原样传出来。内存里有什么？那个文件夹现在有了吗？模型被问了几次？
+
+# %% break-disk-left [markdown] lang="en"
+# The system says that there is no such file or folder, and the error comes through as it is. What is in memory, is there such a
+# folder now, and how often was the model asked?
+
+# %% append-left
+print(memory_of(sys.last_value), Path("missing").exists(), len(model.requests))
+
+# %% open-call [markdown] lang="zh"
+# 内存和磁盘一样，什么也没有多，模型一次也没有被问到。
 # 如果先写内存、后写磁盘，内存里就会多一条磁盘上没有的消息：谁要是接住错误接着跑，模型就会回答一个没有记下的问题。
 #
 # ## 停在工具里的会话
 #
 # 示例会话 `open_call` 的末行是几个调用：进程停在工具里，结果没有写下。接着问，循环会先补什么？
 
-# %% break-disk-left [markdown] lang="en"
-# The system says that there is no such file or folder; the error comes through as it is, and the model was never asked. With
-# memory first, memory would hold one message more than the disk: whoever caught the error and went on would have the model
-# answer a question that was never written down.
+# %% open-call [markdown] lang="en"
+# Memory has nothing that the disk has not, and the model was never asked. With memory first, memory would hold one message more
+# than the disk: whoever caught the error and went on would have the model answer a question that was never written down.
 #
 # ## A session that stopped inside a tool
 #
@@ -281,8 +339,8 @@ run_agent("Where do I go?", model, tools(), session_path="missing/demo.jsonl")
 # what does the loop add first?
 
 # %% killed
-Path("killed.jsonl").write_bytes(samples.path("open_call").read_bytes())
-run = run_agent("Go on.", samples.model(), tools(), session_path="killed.jsonl")
+killed = copy(samples.path("open_call"), "killed.jsonl")
+run = run_agent("Go on.", samples.model(), tools(), session_path=killed)
 for message in run.messages[2:6]:
     print(f"{message.role}: {message.content}")
 
@@ -331,7 +389,7 @@ print(all(tense.disk == loose.disk or tense.stopped for tense, loose in pairs))
 
 # %% law-request-holds
 print(all(seen.sent == seen.file[-len(seen.sent):] for _, seen in requests))
-print(all(estimate_context_chars(seen.sent) <= budget for budget, seen in requests))
+print(all(estimate_context_chars(seen.sent) <= room for room, seen in requests))
 
 # %% law-counts [markdown] lang="zh"
 # 这些检查有没有真正用上？一共多少个请求，其中多少个裁剪过；第二行，多少次会话被预算拦下：
@@ -354,16 +412,16 @@ print(sum(trial.stopped for trial in tight))
 # The loop has both options. Its users have a command line. The chapter's, `run_cli`, takes a question and nothing else:
 
 # %% cli-chapter
+before = set(Path().iterdir())
 model = samples.model()
-run = run_cli(["How many tests were there in 2025?"], model)
-print([len(request) for request in model.requests])
-print(sorted(path.name for path in Path().glob("*.jsonl")))
+run_cli(["How many tests were there in 2025?"], model)
+print([len(request) for request in model.requests], set(Path().iterdir()) - before)
 
 # %% cli-assembled [markdown] lang="zh"
 # 没有新文件，没有裁剪：函数会的，用户用不上。接好的命令行要在练习册的文件夹里运行：
 # `.venv/bin/python -m labsupport.miniagent PROMPT --session FILE --context-max-chars N`；`main` 就是它背后的函数。
 #
-# 运行两遍，像两天那样。它先打印每个请求有几条消息（message）、多少字符（character），然后是回答；
+# 运行两遍，像两天那样，第二天用第一天文件的副本。它先打印每个请求有几条消息（message）、多少字符（character），然后是回答；
 # 最后一行 `stopped: answered` 是说：模型给出了回答，循环正常结束。
 
 # %% cli-assembled [markdown] lang="en"
@@ -371,16 +429,18 @@ print(sorted(path.name for path in Path().glob("*.jsonl")))
 # the workbook: `.venv/bin/python -m labsupport.miniagent PROMPT --session FILE --context-max-chars N`; `main` is the function
 # behind it.
 #
-# Run it twice, as on two days. It prints how large each request is, then the answer; `stopped: answered` at the end says that
-# the model answered and the loop ended as it should.
+# Run it twice, as on two days, the second on a copy of the first day's file. It prints how large each request is, then the
+# answer; `stopped: answered` at the end says that the model answered and the loop ended as it should.
 
 # %% cli-first
-options = ["--session", "cli.jsonl", "--context-max-chars", "700"]
-status = main(["How many tests were there in 2025?", *options])
+budget = ["--context-max-chars", "700"]
+question = "How many tests were there in 2025?"
+status = main([question, "--session", fresh("monday.jsonl"), *budget])
 
 # %% cli-second
-status = main(["And what did you find yesterday?", *options])
-print(len(load_session("cli.jsonl")))
+question = "And what did you find yesterday?"
+status = main([question, "--session", copy("monday.jsonl", "tuesday.jsonl"), *budget])
+print(len(load_session("tuesday.jsonl")))
 
 # %% exercise [markdown] lang="zh"
 # 第二天的第一个请求，只带了昨天的末尾和新问题；文件里，两天的消息都在。（两天的回答一字不差，是因为模型照剧本说话。）
@@ -478,8 +538,9 @@ assert verdict.correct, verdict
 # then count the messages: in the file, and in the memory of either loop.
 
 # %% two-loops
-first, second = record_interleaved("shared.jsonl", INTERLEAVED)
-print(len(load_session("shared.jsonl")), len(first.messages), len(second.messages))
+first, second = record_interleaved(fresh("shared.jsonl"), INTERLEAVED)
+both = load_session("shared.jsonl")
+print(len(both), len(first.messages), len(second.messages))
 
 # %% two-loops-answer [markdown] lang="zh"
 # <details><summary>参考答案</summary>

@@ -61,6 +61,9 @@ WRONG = {
     return [index for index, message in enumerate(messages) if message.role == "tool"]
 """, "a2_law_other"),
         ("""def results_without_call(messages):
+    return [index for index, message in enumerate(messages, start=1) if message.role == "tool"]
+""", "a2_law_outside"),
+        ("""def results_without_call(messages):
     for index, message in enumerate(messages):
         print(index, message.role)
 """, "a2_law_no_value"),

@@ -27,8 +27,11 @@ WRONG = {
         (HEAD + OPTIONS.replace('"--session"', '"--session", default="session.jsonl"')
          + "    return run_agent(args.prompt, model, tools(), session_path=args.session, "
          "context_max_chars=args.context_max_chars)\n", "a3_plain"),
-        (HEAD + OPTIONS + "    return run_agent(args.prompt, model, tools(), session_path=args.session, "
-         "context_max_chars=args.context_max_chars or 350)\n", "a3_plain_trimmed"),
+        (HEAD + OPTIONS.replace("type=int", "type=int, default=2000")
+         + "    return run_agent(args.prompt, model, tools(), session_path=args.session, "
+         "context_max_chars=args.context_max_chars)\n", "a3_plain_trimmed"),
+        (HEAD + OPTIONS + "    return run_agent(args.prompt, samples.model(), tools(), session_path=args.session, "
+         "context_max_chars=args.context_max_chars)\n", "a3_other_model"),
         (HEAD + OPTIONS, "a3_not_called"),
         (HEAD + OPTIONS.replace("parse_args(argv)", "parse_args()")
          + "    return run_agent(args.prompt, model, tools(), session_path=args.session, "

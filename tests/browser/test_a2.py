@@ -70,6 +70,28 @@ def test_session_rule_and_pin_are_reached_without_a_mouse(lab: Callable[..., Lab
     expect(output.locator("[role=alert]")).to_contain_text("there are no messages")
 
 
+def test_end_and_home_reach_the_ends_of_every_session(lab: Callable[..., Lab]) -> None:
+    """Of longer and of shorter sessions than the one that the slider was made with."""
+    it, output = open_lab(lab, "en")
+    history, readout = output.locator("select").first, output.locator(".widget-readout").first
+    handle, said = output.locator(".widget-slider .noUi-handle"), output.locator(".xp-say strong").first
+    for name, first, second, middle, last in (
+            ("long", "500", "1,000", "32,000", "64,000"), ("loop", "50", "100", "3,400", "6,800"),
+            ("interleaved", "10", "20", "400", "800"), ("long", "500", "1,000", "32,000", "64,000")):
+        history.select_option(name)
+        expect(said).to_have_text(middle)
+        expect(readout).to_have_text(middle)
+        handle.focus()
+        it.page.keyboard.press("End")
+        expect(readout).to_have_text(last)
+        expect(output.locator(".xp-say")).to_contain_text("Everything fits")
+        it.page.keyboard.press("Home")
+        expect(readout).to_have_text(first)
+        it.page.keyboard.press("ArrowRight")
+        expect(readout).to_have_text(second)
+        expect(output.locator(".xp-say")).to_contain_text(second)
+
+
 @pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
 def test_the_words_stand_out_from_the_ground(lab: Callable[..., Lab], theme: str) -> None:
     _, output = open_lab(lab, "en", theme)

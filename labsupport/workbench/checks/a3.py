@@ -9,15 +9,16 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
-from labsupport.miniagent import AgentRun, Model, ScriptedModel, estimate_context_chars, load_session
+from labsupport.errors import ContextBudgetError
+from labsupport.miniagent import AgentRun, Model, ScriptedModel, estimate_context_chars, load_session, run_agent
+from labsupport.miniagent.cli import tools
 from labsupport.workbench import samples
 from labsupport.workbench.checks.base import Attempt, Verdict, attempt, correct, not_started, untouched, wrong
-from labsupport.workbench.sample_talks import SHORT
 from labsupport.workbench.text import say
 
 Command = Callable[[Sequence[str], Model], Any]
-PROMPT, TURNS = SHORT[0]
-WHOLE = samples.load("short")
+PROMPT = "How many tests were there in 2025?"
+LONG = PROMPT + " " * 100_000  # more than any budget that somebody may have taken for a default
 FILE = "session.jsonl"
 
 
@@ -26,7 +27,7 @@ class Refused(Exception):
 
 
 def check_command(command: Command) -> Verdict:
-    """Drive *command* through its argument list, and look at the file and at the requests.
+    """Drive *command* through its argument list, and compare file and requests with what the loop itself makes of them.
 
     It is tried without options, then with each of the two, then with both, in an empty folder each time.
     """
@@ -46,14 +47,20 @@ def _stub(argv: Sequence[str], model: Model) -> None:  # no docstring: it has to
     parser.add_argument("prompt")
 
 
-def _run(command: Command, *options: str) -> tuple[Attempt, ScriptedModel]:
-    """What *command* gives for the prompt with *options*, and the model that it asked; argparse's own complaint is dropped."""
-    model = ScriptedModel(TURNS)
+def _loop(budget: int | None = None) -> tuple[ScriptedModel, AgentRun]:
+    """What is right: the loop itself on the prompt, under *budget*, and the model that it asked."""
+    model = samples.model()
+    return model, run_agent(PROMPT, model, tools(), context_max_chars=budget)
+
+
+def _run(command: Command, *options: str, prompt: str = PROMPT) -> tuple[Attempt, ScriptedModel]:
+    """What *command* gives for *prompt* with *options*, and the model that it was given; argparse's complaint is dropped."""
+    model = samples.model()
 
     def quietly() -> Any:
         try:
             with redirect_stderr(StringIO()), patch.object(sys, "argv", ["command"]):  # no prompt for who reads those instead
-                return command([PROMPT, *options], model)
+                return command([prompt, *options], model)
         except SystemExit as error:
             raise Refused from error
 
@@ -66,20 +73,23 @@ def _failed(it: Attempt, model: ScriptedModel, options: str) -> Verdict | None:
         return wrong("a3_refused", options=options) if options else wrong("a3_refused_plain")
     if it.error:
         return it.verdict(say("a3_case_options", options=options) if options else say("a3_case_plain"))
-    if not isinstance(it.value, AgentRun):
-        return wrong("a3_no_run" if model.requests else "a3_not_called")
-    return None
+    if not model.requests:
+        return wrong("a3_not_called" if it.value is None else "a3_other_model")
+    return None if isinstance(it.value, AgentRun) else wrong("a3_no_run")
 
 
 def _plain(command: Command) -> Verdict | None:
     """Without options: starts empty, writes nothing, sends the whole history."""
-    it, model = _run(command)
+    it, model = _run(command, prompt=LONG)
+    if isinstance(it.error, ContextBudgetError):
+        return wrong("a3_plain_trimmed")
     failed = _failed(it, model, "")
     if failed is not None:
         return failed
     if any(Path().iterdir()):
         return wrong("a3_plain")
-    return None if [*map(list, model.requests)][1:] == [it.value.messages[:3]] else wrong("a3_plain_trimmed")
+    same = [len(request) for request in model.requests] == [len(request) for request in _loop()[0].requests]
+    return None if same else wrong("a3_plain_trimmed")
 
 
 def _session(command: Command) -> Verdict | None:
@@ -93,34 +103,35 @@ def _session(command: Command) -> Verdict | None:
             return failed
         if not Path(FILE).exists():
             return wrong("a3_session_lost")
-        expected, found = runs * len(WHOLE), len(load_session(FILE))
+        expected, found = runs * len(_loop()[1].messages), len(load_session(FILE))
         if found != expected:
             return wrong("a3_file_other", runs=runs, expected=expected, found=found)
     return None
 
 
 def _budget(command: Command) -> Verdict | None:
-    """With the budget alone: room for the round of calls, but not for the question before it."""
+    """With the budget alone."""
     return _trims(command)
 
 
 def _both(command: Command) -> Verdict | None:
     """With both: the request is trimmed, the file is whole."""
     verdict = _trims(command, "--session", FILE)
-    if verdict is None and len(load_session(FILE)) != len(WHOLE):
+    if verdict is None and (not Path(FILE).exists() or load_session(FILE) != _loop()[1].messages):
         return wrong("a3_both_lost")
     return verdict
 
 
 def _trims(command: Command, *options: str) -> Verdict | None:
-    room = estimate_context_chars(WHOLE[1:3]) + 40  # the question costs more than that
+    last = _loop()[0].requests[-1]
+    room = estimate_context_chars(last) - 1  # one less than the whole history, so the last request has to be trimmed
     it, model = _run(command, *options, "--context-max-chars", str(room))
     if isinstance(it.error, ValueError | TypeError):
         return wrong("a3_budget_text")
     failed = _failed(it, model, "--context-max-chars")
     if failed is not None:
         return failed
-    if [len(request) for request in model.requests] == [1, 2]:
+    if model.requests == _loop(room)[0].requests:
         return None
     if options:
         return wrong("a3_both_lost")

@@ -4,6 +4,7 @@ from functools import cached_property
 from itertools import accumulate
 from math import ceil
 
+from labsupport.errors import ContextSerializationError
 from labsupport.miniagent import ContextBudget, Message, UserMessage, message_json
 from labsupport.miniagent.units import Rule
 from labsupport.sessionlog.tokens import count_tokens
@@ -29,10 +30,11 @@ WINDOW = 34
 
 
 class Measured:
-    """*messages* with what the picture needs of each, computed once: its characters and its tokens."""
+    """*messages* with what the picture needs of each, computed once: its characters, and when asked for, its tokens."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
         self.messages = tuple(messages)
+        self._tokens: dict[int, int] = {}
         self._budgets: dict[tuple[Rule, bool], ContextBudget] = {}
 
     def budget(self, rule: Rule, pin_first_user: bool) -> ContextBudget:
@@ -46,10 +48,11 @@ class Measured:
         """The characters of every message's line. ContextSerializationError names the first that has none."""
         return self.budget("closed", False).costs
 
-    @cached_property
-    def tokens(self) -> list[int]:
-        """The real tokens of every message's line."""
-        return [count_tokens(message_json(message) + "\n") for message in self.messages]
+    def tokens(self, index: int) -> int:
+        """The real tokens of the line of message *index*: a slow count, so only what is drawn or kept is counted."""
+        if index not in self._tokens:
+            self._tokens[index] = count_tokens(message_json(self.messages[index]) + "\n")
+        return self._tokens[index]
 
     def sums(self, pin_first_user: bool) -> list[int]:
         """For every message what is kept when it is the oldest: all newer ones, itself, and the pinned one, counted first."""
@@ -71,6 +74,15 @@ def slider_end(total: int) -> int:
     return max(100, ceil(total / step) * step)
 
 
+def slider_step(end: int) -> int:
+    """The step of a slider up to *end*: a round number of characters, the *end* a few hundred of them away at most.
+
+    >>> slider_step(800), slider_step(6800), slider_step(64000)
+    (10, 50, 500)
+    """
+    return max(10, round_ticks(end, most=250)[1])
+
+
 def row_window(count: int, edge: int) -> range:
     """Which of *count* rows are drawn: all when they are few, else as many as always, with the *edge* in their middle.
 
@@ -88,10 +100,14 @@ def budget_picture(history: Measured, budget: int, rule: Rule = "closed", pin_fi
     """What is kept of *history*, and why the walk from the newest message stopped where it did.
 
     A budget that holds nothing, or a history without messages, is told in the sentence; the rows stay where they are.
-    With *show_text* the first words of each message are drawn, otherwise only its length.
+    So is a message that has no length, in place of the rows. With *show_text* the first words of each message are drawn,
+    otherwise only its length.
     """
-    view = trimmed(history.budget(rule, pin_first_user), budget)
-    sums, costs = history.sums(pin_first_user), history.costs
+    try:
+        costs = history.costs
+    except ContextSerializationError as error:
+        return page(say("a2_label"), say("a2_no_length", index=error.index), alert=True)
+    view, sums = trimmed(history.budget(rule, pin_first_user), budget), history.sums(pin_first_user)
     drawn = row_window(len(costs), view.start)
     left = 0 if len(drawn) == len(costs) else min(sums[index] - costs[index] for index in drawn)
     right = slider_end(max(sums, default=0)) if len(drawn) == len(costs) else max(sums[index] for index in drawn)
@@ -121,7 +137,7 @@ def _row(view: Trimmed, history: Measured, sums: list[int], index: int, first_dr
     ink = bar(role_of(message), begin, end - begin, right - left, off=not view.keeps(index), mark=view.max_chars - left)
     first = view.begins_unit(index) or index == first_drawn
     return tr(*unit_cells(view, index, first_drawn), role_cell(message), message_cell(message, 35, show_text),
-              td(number(cost), "xp-n"), td(number(sums[index]), "xp-n"), td(number(history.tokens[index]), "xp-n xp-q"),
+              td(number(cost), "xp-n"), td(number(sums[index]), "xp-n"), td(number(history.tokens(index)), "xp-n xp-q"),
               td(ink, "xp-b"), view.state(index, first), classes=view.row_classes(index), now=view.is_edge(index))
 
 
@@ -130,10 +146,10 @@ def _rest(view: Trimmed, history: Measured, sums: list[int], indexes: range, wor
     kept = sum(map(view.keeps, indexes))
     state = ("a2_state_none" if not indexes else "a2_state_kept" if kept == len(indexes)
              else "a2_state_pinned_only" if kept else "a2_state_dropped")
-    tokens = sum(history.tokens[indexes.start:indexes.stop])
+    tokens = number(sum(map(history.tokens, indexes))) if kept == len(indexes) else ""
     cells = [td(), td(), td(esc(say(words, n=len(indexes))), "xp-q", colspan=2),
              td(number(sum(history.costs[indexes.start:indexes.stop])), "xp-n xp-q"),
-             td(number(max((sums[index] for index in indexes), default=0)), "xp-n xp-q"), td(number(tokens), "xp-n xp-q"),
+             td(number(max((sums[index] for index in indexes), default=0)), "xp-n xp-q"), td(tokens, "xp-n xp-q"),
              td(line, "xp-b"), td(f'<span class="xp-tag">{esc(say(state))}</span>')]
     return tr(*cells, classes="is-first" if kept else "is-first is-off")
 
@@ -151,7 +167,7 @@ def sentence(view: Trimmed, history: Measured) -> str:
     kept = [index for index in range(len(history.messages)) if view.keeps(index)]
     left = fit.max_chars - fit.cost
     parts = [say("a2_keeps", budget=fit.max_chars, kept=fit.kept_units, units=units, messages=len(kept),
-                 every=len(history.messages), cost=fit.cost, tokens=sum(history.tokens[index] for index in kept))]
+                 every=len(history.messages), cost=fit.cost, tokens=sum(map(history.tokens, kept)))]
     if view.stopped_at is None:
         parts.append(say("a2_all", left=left))
     else:

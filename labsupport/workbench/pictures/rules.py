@@ -1,14 +1,22 @@
 """The two rules beside each other: the same history and budget, cut by the chapter's units and by closed ones (lab A2)."""
 from collections.abc import Sequence
 
-from labsupport.miniagent import ContextBudget, Message, ToolMessage
+from labsupport.errors import ContextSerializationError
+from labsupport.miniagent import ContextBudget, Message, ToolMessage, estimate_context_chars
 from labsupport.workbench.pictures.base import Column, heading, number, page, panels, table, td, tr
 from labsupport.workbench.pictures.trimmed import Trimmed, message_cell, role_cell, trimmed, unit_cells
 from labsupport.workbench.text import say
 
 
 def rules_picture(messages: Sequence[Message], max_chars: int, show_text: bool = False) -> str:
-    """Two tables over the same *messages*: which rows are one unit, which are kept, and which result lost its call."""
+    """Two tables over the same *messages*: which rows are one unit, which are kept, and which result lost its call.
+
+    A message that has no length is told in the sentence.
+    """
+    try:
+        estimate_context_chars(messages)
+    except ContextSerializationError as error:
+        return page(say("a2_rules_label"), say("a2_no_length", index=error.index), alert=True)
     chapter = trimmed(ContextBudget(messages, "chapter"), max_chars)
     closed = trimmed(ContextBudget(messages, "closed"), max_chars)
     tables = [heading(say(title), say(note)) + _table(view, show_text) for view, title, note in (

@@ -66,6 +66,11 @@ WORDS = {
         "en": "there are no messages: no budget, however large, leaves anything to send. Record the user's question "
               "first, then trim.",
     },
+    "a2_no_length": {
+        "zh": "第 {index} 条消息（从 0 数起）写不成 JSON，算不出它有多少字符，所以什么也裁不了。修好或去掉这一条，再画一次。",
+        "en": "message {index} (counted from 0) cannot be written as JSON, so it has no length and nothing can be "
+              "trimmed. Mend it or leave it out, then draw again.",
+    },
     # its controls
     "a2_history": {"zh": "会话", "en": "session"},
     "a2_budget": {"zh": "预算（字符）", "en": "budget (characters)"},
@@ -127,6 +132,12 @@ WORDS = {
         "zh": "对 [{case}]，你返回了 {got}，这是调用的 id。请返回结果在列表里的下标：id 可能重复，下标不会。",
         "en": "For [{case}] you returned {got}: those are the ids of calls. Return where the results stand in the list: an id "
               "may come twice, an index cannot.",
+    },
+    "a2_law_outside": {
+        "zh": "[{case}]：你的答案里有一个下标不在列表里。这里有 {n} 条消息，下标从 0 数起，最大是消息数减 1。",
+        "en": "[{case}]: your answer has an index outside the list. There are {n} messages here; indexes count from 0, so "
+              "the last is one less.",
+        "one": "[{case}]: your answer has an index outside the list. There is {n} message here, and its index is 0.",
     },
     "a2_law_silent": {
         "zh": "[{case}]：下标 {index} 的结果没有调用，你的函数没有发现。",

@@ -56,6 +56,11 @@ WORDS = {
         "zh": "命令行没有调用 run_agent：解析出选项以后，还要 return run_agent(…)。",
         "en": "The command line never calls run_agent: once the options are parsed, return run_agent(…).",
     },
+    "a3_other_model": {
+        "zh": "命令行没有问交给它的模型：要写 run_agent(args.prompt, model, …)，用参数 model，不要另找模型或另一个命令行。",
+        "en": "The command line never asks the model that it was given: call run_agent(args.prompt, model, …), with the "
+              "argument model, not with another model and not through another command line.",
+    },
     "a3_case_plain": {"zh": "不带选项运行", "en": "a run without options"},
     "a3_case_options": {"zh": "带 {options} 运行", "en": "a run with {options}"},
     "a3_refused_plain": {
