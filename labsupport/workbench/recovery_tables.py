@@ -9,6 +9,7 @@ from labsupport.sessionlog.storage import LoadedLog
 from labsupport.workbench import log_samples, samples
 from labsupport.workbench.crash import Death
 from labsupport.workbench.mail_task import Point
+from labsupport.workbench.tables import TextTable
 from labsupport.workbench.text import say
 
 MOMENTS = {"event": "b4_at_event", "write": "b4_at_write", "half": "b4_at_half", "written": "b4_at_written",
@@ -85,4 +86,4 @@ def _plain(name: str) -> str:
 
 def _table(columns: list[str], rows: list[tuple[object, ...]]) -> pd.DataFrame:
     pd.set_option("display.max_colwidth", None)
-    return pd.DataFrame(rows, columns=columns, index=range(1, len(rows) + 1))
+    return TextTable(rows, columns=columns, index=range(1, len(rows) + 1))

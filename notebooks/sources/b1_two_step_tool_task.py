@@ -1,7 +1,7 @@
 # %% question [markdown] lang="zh"
 # # 两步工具任务
 #
-# 30 分钟。用户问一句，模型查一次表，再回答。屏幕上只有几行字。**这一次任务里，到底发生了什么？**
+# 40 分钟。用户问一句，模型查一次表，再回答。屏幕上只有几行字。**这一次任务里，到底发生了什么？**
 # 教材第 4 章的回答是一份事件日志：每件事都是一条记录，有自己的位置，也说得出从哪里来。
 #
 # 学完你能：
@@ -13,7 +13,7 @@
 # %% question [markdown] lang="en"
 # # A two-step tool task
 #
-# 30 minutes. A user asks, the model looks into a table once, then it answers. The screen shows a few lines. **What really
+# 40 minutes. A user asks, the model looks into a table once, then it answers. The screen shows a few lines. **What really
 # happened in this task?** Chapter 4 answers with an event log: each thing that happens is one record, with a place of its own
 # and a word on where it came from.
 #
@@ -37,6 +37,7 @@ from labsupport.workbench.log_plays import figures
 from labsupport.workbench.log_samples import load
 from labsupport.workbench.log_task import CONFIG, TOOLS
 from labsupport.workbench.random_logs import random_log
+from labsupport.workbench.scratch import scratch
 from labsupport.workbench.tables import event_table
 
 # %% look [markdown] lang="zh"
@@ -53,7 +54,7 @@ from labsupport.workbench.tables import event_table
 print(TOOLS["compare_years"]({"file": "outpatient.csv", "column": "count"}))
 
 # %% model [markdown] lang="zh"
-# 模型照剧本说话：第一次请求工具，第二次给出答案。`run_turn` 把经过一件一件记进 `session`。
+# 模型照剧本说话：第一次调用工具，第二次给出答案。`run_turn` 把经过一件一件记进 `session`。
 
 # %% model [markdown] lang="en"
 # The model is scripted: asked once, it calls the tool; asked again, it answers. `run_turn` puts it all down in `session`, one
@@ -79,12 +80,12 @@ for row in transcript(session.events):
 # %% predict [markdown] lang="zh"
 # ## 预测
 #
-# 屏幕上五条。日志里会有多少个事件？
+# 屏幕上的几条，上面都看到了。日志里会有多少个事件？
 
 # %% predict [markdown] lang="en"
 # ## Predict
 #
-# Five entries on the screen. How many events are in the log?
+# That is all there was on the screen. How many events are in the log?
 
 # %% guess
 guess = None
@@ -93,22 +94,30 @@ guess = None
 print(compare(guess, len(session.events)))
 
 # %% table [markdown] lang="zh"
-# 这就是教材的实验一：任务的事件类型、`seq`、轮次、步骤。连着的流式碎片（`assistant/chunk`）并成一行。
+# 这就是教材的实验一：任务的事件类型、`seq`、轮次、步骤，保存成一张表。`scratch` 给我们一个空文件夹，表就存在里面。
+# 连着的流式碎片（`assistant/chunk`）并成一行。
 
 # %% table [markdown] lang="en"
-# The chapter's first experiment: the type, `seq`, turn and step of every event. Pieces of a stream that follow each other
-# (`assistant/chunk`) share a row.
+# The chapter's first experiment: the type, `seq`, turn and step of every event, saved as a table, in an empty folder that comes
+# from `scratch`. Pieces of a stream that follow each other (`assistant/chunk`) share a row.
 
 # %% events
-event_table(session.events)[["seq", "type", "turn", "step", "call"]]
+scratch()
+report = event_table(session.events)[["seq", "type", "turn", "step", "call"]]
+report.to_csv("report.csv", index=False)
+report
 
 # %% why [markdown] lang="zh"
+# 表里没有一句正文。
+#
 # 一轮从用户开口到回答完毕；轮次里每请求一次模型，就是一步。步骤里先记下请求带了什么，再记下流，然后是完整的消息；
 # 每个调用先记“开始”（`tool/call`），再记结果。日志只追加，从不改写。
 #
 # 事件还会说出自己的依据。`source_event_seqs` 列出它引用的事件：助手的消息引用拼成它的碎片，结果引用它的调用。
 
 # %% why [markdown] lang="en"
+# The table holds no message body.
+#
 # A turn lasts from the user's words to the end of the answer; every request to the model is a step of it. In a step come what
 # the request carried, the stream, the whole message; of each call first that it started (`tool/call`), then its result. The log
 # is only ever appended to.
@@ -169,10 +178,11 @@ for event in of_type("parallel", "tool/result"):
     print(event.seq, source["callId"], "←", event.source_event_seqs)
 
 # %% q4 [markdown] lang="zh"
-# **4. 用户中途插话，从哪一步起作用？** 插的话和别的消息一样，站在某一步里：
+# **4. 用户中途插话，从哪一步起作用？** 插的话和别的消息一样，落在某一步里。第二行就是插的话：
 
 # %% q4 [markdown] lang="en"
-# **4. The user steered in between. From which step on did it count?** Such words stand in a step like any other message:
+# **4. The user steered in between. From which step on did it count?** Such words stand in a step like any other message;
+# the second row is the steering:
 
 # %% q4-steps
 table = event_table(load("steering").events)
@@ -200,10 +210,12 @@ for event in of_type("replaced", "compaction/summary"):
     print(event.seq, event.data["shadowedSeqs"], event.data["model"])
 
 # %% q7 [markdown] lang="zh"
-# **7. 这一轮是怎么结束的？** 自己说完、被取消、出错、被截断，还是进程死了：
+# **7. 这一轮是怎么结束的？** 自己说完、被取消、出错、被截断，还是进程死了。轮次也可能被拦下（`blocked`），
+# 示例日志里没有这样的一份：
 
 # %% q7 [markdown] lang="en"
-# **7. How did the turn end?** By itself, cancelled, failed, cut off, or because the process died:
+# **7. How did the turn end?** By itself, cancelled, failed, cut off, or because the process died. A turn can also be refused
+# (`blocked`); no sample log has one:
 
 # %% q7-ends
 for log in ("two_step", "cancelled", "provider_error", "max_tokens", "interrupted"):
@@ -237,28 +249,29 @@ kinds = ("tool/call", "tool/result", "step/end")
 print([(event.seq, event.type) for event in by_time if event.type in kinds])
 
 # %% clock-why [markdown] lang="zh"
-# 最后一个结果跑到了所有调用的前面，步骤还没干活就结束了。时钟会被校准、会重复、各台机器不一样。`seq` 是事件在日志里的位置，
+# 最后一个结果跑到了所有调用的前面，第 1 步还没干活就结束了。时钟会被校准、会重复、各台机器不一样。`seq` 是事件在日志里的位置，
 # 追加一个就加一，不会错：顺序只看它，`time` 只用来估计花了多久。
 #
 # ## 弄坏它
 #
-# 日志里的数据要能写成 JSON，再一模一样地读回来。做不到的，`append` 当场拒收。不是数的数：
+# 日志里的数据要能写成 JSON，再一模一样地读回来。做不到的，`append` 当场拒收。先试 NaN，它名叫“不是数”：
 
 # %% clock-why [markdown] lang="en"
-# The last result now comes before every call, and the steps end before their work is done. Clocks are corrected, repeat
+# The last result now comes before every call, and step 1 ends before its work is done. Clocks are corrected, repeat
 # themselves, and differ between machines. `seq` is the place in the log and grows by one with every append: it alone gives the
 # order. `time` is good for guessing how long something took.
 #
 # ## Break it
 #
 # The data of an event has to be written as JSON and come back the same. What cannot is refused by `append`, then and there.
-# A number that is none:
+# First NaN, a float that is not a number:
 
 # %% break-nan tags=["raises-exception"]
 session.append("feedback/record", {"score": float("nan")})
 
 # %% break-two [markdown] lang="zh"
-# 报错指出位置（`$` 是整个 `data`，`key 1` 是它的第一个字段），但不引用内容。再来一个元组，读回来会变成列表：
+# 报错是说：这个 NaN 在 JSON 里写不出来。它指出位置（`$` 是整个 `data`，`key 1` 是它的第一个字段），但不引用内容。
+# 再来一个元组，读回来会变成列表：
 
 # %% break-two [markdown] lang="en"
 # The error names the place (`$` is the whole `data`, `key 1` its first field) and quotes nothing. Now a tuple, which would come
@@ -268,7 +281,7 @@ session.append("feedback/record", {"score": float("nan")})
 session.append("feedback/record", {"scores": (4, 5)})
 
 # %% break-three [markdown] lang="zh"
-# 一个太大的整数，别的语言读它会悄悄取整：
+# 报错是说：元组不是 JSON 里有的值。再来一个太大的整数，别的语言读它会悄悄取整：
 
 # %% break-three [markdown] lang="en"
 # An integer so large that readers in other languages would silently round it:
@@ -277,10 +290,12 @@ session.append("feedback/record", {"scores": (4, 5)})
 session.append("feedback/record", {"score": 2**53})
 
 # %% break-left [markdown] lang="zh"
-# 三次失败之后，日志变了吗？打印事件的个数，和最后一个的类型：
+# 报错是说：超出这个范围，JavaScript 就分不清相邻的整数；要写成字符串。
+#
+# 失败之后，日志变了吗？打印事件的个数，和最后一个的类型：
 
 # %% break-left [markdown] lang="en"
-# Three failures. Has the log changed? Print the number of events, and the type of the last:
+# Has the log changed after these failures? Print the number of events, and the type of the last:
 
 # %% broken-left
 print(len(session.events), session.events[-1].type)
@@ -290,16 +305,18 @@ print(len(session.events), session.events[-1].type)
 #
 # ## 定律
 #
-# **`seq` 就是位置，轮次、步骤、调用层层嵌套，每个结果都引用自己的调用。** 一份日志说明不了什么。用一百个种子各录一次，
-# 打印一共多少事件、`seq` 是不是位置、嵌套有没有问题：
+# **`seq` 就是位置，轮次、步骤、调用层层嵌套；工具直接给出的结果，都引用自己的调用。** 改写的、没有开始的，练习里再说。
+# 定律是对任何输入都成立的性质，一个例子证明不了什么。用一百个种子各录一次，打印一共多少事件、`seq` 是不是位置、
+# 嵌套有没有问题：
 
 # %% law [markdown] lang="en"
 # No. It is checked before it is written: a bad value never gets in, so nobody has to clean up.
 #
 # ## The law
 #
-# **`seq` is the place; turns, steps and calls nest; every result cites its own call.** One log proves little. Record one with
-# each of a hundred seeds. How many events are there, is every `seq` its place, does everything nest?
+# **`seq` is the place; turns, steps and calls nest; a result straight from a tool cites its call.** Rewritten ones and calls
+# never started come in the exercise. A law holds for every input, so one example proves little. Record a log with each of a
+# hundred seeds. How many events are there, is every `seq` its place, does everything nest?
 
 # %% law-logs
 logs = [random_log(seed).events for seed in range(100)]
@@ -329,21 +346,23 @@ print(len(results), asked == answered)
 def ids_of(log):
     return [event.data["callId"] for event in log if event.type == "tool/call"]
 
-print(sum(ids_of(log).count(call_id) > 1 for log in logs for call_id in ids_of(log)))
+known = [ids_of(log) for log, _ in results]
+print(sum(ids.count(call_id) > 1 for ids, call_id in zip(known, answered, strict=True)))
 
 # %% explore [markdown] lang="zh"
 # ## 动手：日志滑块
 #
-# 一个滑块，四个视图，都截至同一个 `seq`：日志、模型表面（模型会看到的消息）、人看到的对话记录，还有轮次和调用的状态。
-# 日志是 `parallel`：一条消息里两个调用。
+# 一个滑块，四个视图，都截至同一个 `seq`，也就是**水位**：日志、模型表面（模型会看到的消息）、人看到的对话记录，
+# 还有轮次和调用的状态。日志是 `parallel`：一条消息里两个调用。
 #
 # **拖动滑块找一找：** 人在哪个 `seq` 读到答案的第一个字？模型的表面到哪个 `seq` 才有这个答案？先自己拖，再运行下一格。
 
 # %% explore [markdown] lang="en"
 # ## Your turn: the log scrubber
 #
-# One slider and four views, all as of the same `seq`: the log, the model's surface (the messages that it will see), the
-# transcript that a person saw, and the state of turns and calls. The log is `parallel`, with two calls in one message.
+# One slider and four views, all as of the same `seq`, the **watermark**: the log, the model's surface (the messages that it
+# will see), the transcript that a person saw, and the state of turns and calls. The log is `parallel`, with two calls in one
+# message.
 #
 # **Find it with the slider:** at which `seq` does the person read the first word of the answer? And at which `seq` is the
 # answer on the model's surface? Move it yourself before you run the next cell.
@@ -373,7 +392,8 @@ print(words[0], [event.seq for event in events if event.type == "assistant/messa
 # 给你一份日志的全部事件，和一个 `tool/result` 的 `seq`。返回它的 `tool/call` 的 `seq`；调用从没开始过，就返回 `None`。
 #
 # 用得上的字段：`event.type`、`event.seq`、`event.data`，还有 `event.source_event_seqs`（没有引用时是空的，循环里要写成
-# `event.source_event_seqs or ()`）。小心两件事：id 会在后面的轮次里再次出现；改写过的结果，引用的是被它改写的那条结果。
+# `event.source_event_seqs or ()`）。小心两件事：id 会在后面的轮次里再次出现；改写过的结果，引用的是被它改写的那条结果，
+# 那一条自己也可能是改写的。一直往回走，直到 `tool/call`。
 #
 # <details><summary>提示</summary>
 #
@@ -389,7 +409,7 @@ print(words[0], [event.seq for event in events if event.type == "assistant/messa
 #
 # The fields you need: `event.type`, `event.seq`, `event.data`, and `event.source_event_seqs` (empty where nothing is cited: in
 # a loop write `event.source_event_seqs or ()`). Mind two things: ids come again in later turns, and a result that was rewritten
-# cites the result that it rewrites.
+# cites the result that it rewrites, which may be rewritten itself. Go on until you reach a `tool/call`.
 #
 # <details><summary>Hint</summary>
 #
@@ -429,27 +449,15 @@ assert verdict.correct, verdict
 #     return None
 # ```
 #
-# id 由模型起，只在一步里保证能用；`seq` 由日志给，永远只指一个事件。所以出处要用 `seq` 来写。
+# id 由模型起，只保证在一步之内不重复；`seq` 由日志给，永远只指一个事件。所以出处要用 `seq` 来写。
 # 没有引用，就是没有开始：不要替它找一个看起来像的。
 #
 # </details>
 #
-# ## 想一想
+# ## 思考题
 #
-# **思考题 1（★）：为什么界面上的对话记录不能是下一次模型请求的唯一来源？**
-#
-# <details><summary>答案</summary>
-#
-# 对话记录是给人看的，多了一些，也少了一些。
-#
-# - 少：请求头、系统提示、工具和模型的名字不在里面（事件表里 `request/header` 那几行，问题 1 和 5）。
-# - 少：结果属于哪个调用、调用有没有开始、流是不是被截断（问题 2、3、7）。少了这些，请求里的调用和结果就配不上对。
-# - 多：人会看到没说完的话，模型的历史里没有它（滑块那一格的“未完成”）。
-# - 不同：压缩之后，人看到的还是原文，模型看到的是摘要（问题 6；B2 把两者放在一起看）。
-#
-# 两者都应当从同一份日志派生，谁也不从另一个猜出来。
-#
-# </details>
+# **教材的思考题 1（★）：为什么界面上的对话记录不能是下一次模型请求的唯一来源？** 先看 `parallel` 的请求头里
+# 有些什么：
 
 # %% answer [markdown] lang="en"
 # <details><summary>Answer</summary>
@@ -464,22 +472,42 @@ assert verdict.correct, verdict
 #     return None
 # ```
 #
-# An id is chosen by the model and holds within a step; a `seq` is given by the log and means one event for ever. That is why
-# origins are written as `seq`. No citation means that the call did not start: do not find one that merely looks right.
+# An id is chosen by the model and is unique only within a step; a `seq` is given by the log and means one event for ever.
+# That is why origins are written as `seq`. No citation means that the call did not start: do not find one that merely looks
+# right.
 #
 # </details>
 #
-# ## Think
+# ## Questions to think about
 #
-# **Question 1 of the chapter (★): why can the transcript on the screen not be the only source of the next request?**
+# **Question 1 of the chapter (★): why can the transcript on the screen not be the only source of the next request?** See first
+# what the request header of `parallel` holds:
+
+# %% header-holds
+print(list(events[3].data["header"]))
+
+# %% think [markdown] lang="zh"
+# <details><summary>参考答案</summary>
 #
-# <details><summary>Answer</summary>
+# 对话记录是给人看的，多了一些，也少了一些。
+#
+# - 少：请求头、系统提示、工具和模型的名字不在里面（事件表里 `request/header` 那一行，上一格，问题 1 和 5）。
+# - 少：结果属于哪个调用、调用有没有开始、流是不是被截断（问题 2、3、7）。少了这些，请求里的调用和结果就配不上对。
+# - 多：人会看到没说完的话，模型的历史里没有它（滑块那一格的“未完成”）。
+# - 不同：压缩之后，人看到的还是原文，模型看到的是摘要（问题 6；B2 把两者放在一起看）。
+#
+# 两者都应当从同一份日志派生，谁也不从另一个猜出来。
+#
+# </details>
+
+# %% think [markdown] lang="en"
+# <details><summary>An answer</summary>
 #
 # A transcript is made for people. It has too little, too much, and something else.
 #
-# - Too little: request header, system prompt, tools and model are not in it (the rows `request/header` of the table, questions
-#   1 and 5), nor whether a call started, which result is whose, or whether a stream was cut (2, 3 and 7). Without these a
-#   request cannot pair its calls with their results.
+# - Too little: request header, system prompt, tools and model are not in it (the row `request/header` of the table, the cell
+#   above, questions 1 and 5), nor whether a call started, which result is whose, or whether a stream was cut (2, 3 and 7).
+#   Without these a request cannot pair its calls with their results.
 # - Too much: a person reads half a sentence that is not in the model's history (“partial” in the scrubber).
 # - Something else: after a compaction people still see the original words, the model a summary (question 6; B2 puts the two
 #   side by side).
@@ -493,11 +521,11 @@ assert verdict.correct, verdict
 #
 # - 一次任务是一串事件：轮次里有步骤，步骤里有请求、流、消息、调用和结果。
 # - 顺序看 `seq`，出处看引用；时间和 id 都会重复，也会倒退。
-# - 写不回来的数据在 `append` 时就被拒收，日志不变。
+# - 存下去就读不回原样的数据，在 `append` 时就被拒收，日志不变。
 
 # %% recap [markdown] lang="en"
 # ## Recap
 #
-# - A task is a row of events: steps within a turn, and in a step the request, the stream, the message, calls and results.
+# - A task is a sequence of events: steps within a turn, and in a step the request, the stream, the message, calls and results.
 # - `seq` gives the order and citations the origin; times and ids repeat, and clocks even run back.
 # - Data that would not come back the same is refused by `append`, and the log stays as it was.

@@ -9,6 +9,11 @@ FOLLOW = '''    for cited in events[seq].source_event_seqs or ():
         if events[cited].type == "tool/result":
             return call_of_result(events, cited)
 '''
+ONE_STEP = '''    for cited in events[seq].source_event_seqs or ():
+        if events[cited].type == "tool/result":
+            return events[cited].source_event_seqs[0]
+        return cited
+'''
 
 WRONG = {
     "call-of-result": [
@@ -17,6 +22,7 @@ WRONG = {
         (HEAD + CALL_ID + f"    return next((event.seq for event in events if {SAME}), None)\n", "b1_other_turn"),
         (HEAD + CALL_ID + f"    return next((event.seq for event in reversed(events[:seq]) if {SAME}), None)\n",
          "b1_rewritten"),
+        (HEAD + ONE_STEP, "b1_rewritten_again"),
         (HEAD + FOLLOW + CALL_ID + f"    return next(event.seq for event in reversed(events[:seq]) if {SAME})\n", "b1_made_up"),
         (HEAD + "    for cited in events[seq].source_event_seqs or ():\n        return events[cited]\n", "b1_not_a_seq"),
         (HEAD + FOLLOW.replace(" or ()", "[:1]"), "check_raised"),

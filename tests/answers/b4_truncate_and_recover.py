@@ -33,7 +33,7 @@ WRONG = {
         (HEAD.replace(' and event.data["message"]["source"]["callId"] == call_id', "") + BY_CODE + END,
          "b4_wrong_other"),
         (HEAD + BY_CODE + "            return decision\n", "b4_wrong_old"),
-        (HEAD + BY_CODE + '    return decision if decision == "leave" else None\n', "b4_wrong_none"),
+        (HEAD + BY_CODE.replace(', "leave")', ")") + END, "b4_wrong_none"),
         (HEAD + '            code = event.data["error"]["code"]\n            decision = code\n' + END, "check_raised"),
     ],
 }

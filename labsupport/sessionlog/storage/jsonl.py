@@ -128,7 +128,7 @@ class JsonlStore:
         decoded = self._encoding.decode(raw)
         if ends_a_turn(decoded.behind):
             raise LogCorruptError(f"the batch at byte {len(raw) - decoded.torn} cannot be read, and a turn ends behind it, so "
-                                  "this is damage, not a torn end. Nothing was changed.", path)
+                                  "this is damage, not a torn tail. Nothing was changed.", path)
         return scan_file(io.BytesIO(decoded.data), path), decoded.torn
 
     def inspect(self, id: str) -> LoadedLog:

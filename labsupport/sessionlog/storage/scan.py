@@ -140,7 +140,7 @@ class _Reader:
         return ""
 
     def _damage(self, what: str) -> LogCorruptError:
-        return LogCorruptError(f"this record has the right seq, but {what}. It is damage, not a torn end. Nothing was changed.",
+        return LogCorruptError(f"this record has the right seq, but {what}. It is damage, not a torn tail. Nothing was changed.",
                                self.path, self.line)
 
     def _stop(self, header: SessionHeader, why: str, rest: list[bytes], unfinished: bytes) -> Scan:
@@ -157,7 +157,7 @@ class _Reader:
             whole += 1
             if isinstance(record, dict) and record.get("type") == "turn/end":
                 behind = f"a turn ends behind it, in line {self.line + at}" if at else "it ends a turn"
-                raise LogCorruptError(f"{why}; {behind}, so this is damage, not a torn end. Nothing was changed.",
+                raise LogCorruptError(f"{why}; {behind}, so this is damage, not a torn tail. Nothing was changed.",
                                       self.path, self.line)
         return Scan(header, self.events, self.offset, TornTail(self.line, self.offset, size, records, whole, why))
 

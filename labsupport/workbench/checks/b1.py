@@ -55,6 +55,8 @@ def _cases() -> Iterator[Case]:
     yield Case("b1_log_repeated", log.events, second[1], second[0], "b1_other_turn")
     rewritten = log.rewrite(first[1])
     yield Case("b1_log_rewritten", log.events, rewritten, first[0], "b1_rewritten")
+    rewritten = log.rewrite(rewritten)
+    yield Case("b1_log_rewritten_again", log.events, rewritten, first[0], "b1_rewritten_again")
 
     log = _Log()
     log.round("a")

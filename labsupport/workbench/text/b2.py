@@ -10,7 +10,7 @@ WORDS = {
         "en": "pieces of a stream; the message after them has it whole",
     },
     "b2_why_call": {
-        "zh": "记下工具开始运行；请求它的那个块在助手的消息里",
+        "zh": "记下工具开始运行；调用它的那个块在助手的消息里",
         "en": "the tool started; the assistant's message already asks for it",
     },
     "b2_why_request": {

@@ -48,7 +48,7 @@ WORDS = {
         "en": "{tool} was started at {seq}. It may have taken effect: ask outside before a retry.",
     },
     "b4_claim_not_started": {
-        "zh": "事件 {seq} 要求过 {tool}，没有开始的记录。工具之前有屏障，这句话才可信。",
+        "zh": "事件 {seq} 发出了 {tool} 的调用，没有开始的记录。工具之前有屏障，这句话才可信。",
         "en": "{tool} was asked for at {seq}, no start is on record. True only with the barrier.",
     },
     "b4_claim_more": {"zh": "还有 {n} 个没有结果的调用。", "en": "{n} more calls have no result."},
@@ -105,11 +105,11 @@ WORDS = {
     "b4_col_when": {"zh": "死亡时刻", "en": "killed"},
     "b4_col_durable": {"zh": "已落盘", "en": "durable"},
     "b4_col_back": {"zh": "读回", "en": "read back"},
-    "b4_col_lost": {"zh": "丢失", "en": "lost"},
+    "b4_col_lost": {"zh": "已落盘却丢失", "en": "durable but lost"},
     "b4_col_started": {"zh": "真的运行过", "en": "really started"},
     "b4_col_said": {"zh": "恢复后的日志说", "en": "the recovered log says"},
     "b4_col_mails": {"zh": "邮件", "en": "mails"},
-    "b4_at_event": {"zh": "记下事件 {number}（{name}）之后", "en": "behind event {number}, {name}"},
+    "b4_at_event": {"zh": "记下事件 {number}（{name}）之后", "en": "after event {number}, {name}"},
     "b4_at_write": {"zh": "第 {number} 次写入之前", "en": "before write {number}"},
     "b4_at_half": {"zh": "第 {number} 次写入的中间", "en": "in the middle of write {number}"},
     "b4_at_written": {"zh": "第 {number} 次写入之后", "en": "after write {number}"},
@@ -138,7 +138,7 @@ WORDS = {
     "b4_pair_damaged": {"zh": "中间有一行坏了", "en": "a line in the middle is broken"},
     "b4_case_answered": {"zh": "一个有结果的调用", "en": "a call that has its result"},
     "b4_case_unknown": {"zh": "一个开始了却没有结果的调用", "en": "a call that was started and has no result"},
-    "b4_case_not_started": {"zh": "一个没有开始的调用", "en": "a call that was not started"},
+    "b4_case_not_started": {"zh": "一个未开始的调用", "en": "a call that was not started"},
     "b4_case_failed": {"zh": "一个工具自己报错的调用", "en": "a call whose tool failed and said so"},
     "b4_case_quotes": {
         "zh": "一个结果正文里恰好写着 TOOL_NOT_STARTED 的调用",
@@ -157,8 +157,8 @@ WORDS = {
         "en": "On {case} you verify, but the result is in the log: there is nothing to ask.",
     },
     "b4_wrong_twice": {
-        "zh": "{case}：你直接重试。它可能已经生效，重试就会发出第二封；先到外部核实。",
-        "en": "On {case} you retry at once. It may have taken effect, and the mail would go out twice: ask outside first.",
+        "zh": "{case}：你直接重试。它可能已经生效，重试就会做两遍；先到外部核实。",
+        "en": "On {case} you retry at once. It may have taken effect, and it would be done twice: ask outside first.",
     },
     "b4_wrong_ignored": {
         "zh": "{case}：你不管它。没有人知道它做成了没有，总要有人去问。",
