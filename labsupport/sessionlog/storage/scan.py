@@ -140,8 +140,8 @@ class _Reader:
         return ""
 
     def _damage(self, what: str) -> LogCorruptError:
-        return LogCorruptError(f"this record has the right seq, but {what}. It is damage, not a torn tail. Nothing was changed.",
-                               self.path, self.line)
+        sentence = f"this record has the right seq, but {what}. It is damage, not a torn tail. Nothing was changed."
+        return LogCorruptError(sentence, self.path, self.line)
 
     def _stop(self, header: SessionHeader, why: str, rest: list[bytes], unfinished: bytes) -> Scan:
         """The end of what was committed: a torn tail, or damage when a turn ends in it or behind it."""
