@@ -84,16 +84,6 @@ def read_data(text: bytes) -> Any:
         return read_json(bytes(text))
 
 
-def may_mention(text: bytes, word: bytes) -> bool:
-    """Whether the JSON *text* can hold the string *word* (letters and hyphens); a search tells most texts that cannot.
-
-    >>> may_mention(b'["tool-call"]', b"tool-call"), may_mention(b'["text"]', b"tool-call")
-    (True, False)
-    """
-    raw = bytes(text)
-    return word in raw or b"\\u" in raw  # an escape can spell any letter
-
-
 def frozen_data(text: bytes) -> Any:
     """The value of JSON *text*, deeply frozen."""
     return freeze_tree(read_data(text))

@@ -6,8 +6,19 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import Raw
 
-from labsupport.sessionlog import SessionEvent, Unit, fold, interrupted_turn_closers, session_stats, tool_pairing, turn_status
+from labsupport.sessionlog import (
+    SessionEvent,
+    Unit,
+    fold,
+    interrupted_turn_closers,
+    session_stats,
+    tool_pairing,
+    turn_status,
+    units,
+)
+from labsupport.sessionlog.json_text import write_data
 from labsupport.sessionlog.projections import fold_state
 from tests.sessionlog import builders as make
 from tests.sessionlog.builders import Record
@@ -217,3 +228,26 @@ def test_session_stats_edges() -> None:
         "calls drop at the turn's end"
     )
     assert stats(at(0, make.call("a")), at(5, make.result("a")), at(9, make.result("a")))["toolMs"] == 5
+
+
+HOSTILE = [
+    {"type": "tool-call"}, {"type": "tool-call", "id": 5, "name": "n"}, {"type": "tool-call", "id": "a"}, "text", None,
+    {"type": "tool-call", "id": "b", "name": None}, {"type": "tool-call", "id": "c", "name": {"odd": 1}}, {"id": "d"},
+    {"type": "tool-call", "id": "e\ud83d", "name": "n", "isError": 1},
+]
+
+
+@pytest.mark.parametrize("block", HOSTILE, ids=ascii)
+@pytest.mark.parametrize("error", [None, 5, {"code": "TOOL_OUTCOME_UNKNOWN"}, {"code": None}, {"code": ["x"]}], ids=str)
+def test_the_quick_readers_of_tool_pairing_see_what_the_slow_ones_see(block: Any, error: Any,
+                                                                      monkeypatch: pytest.MonkeyPatch) -> None:
+    def event(seq: int, kind: str, data: Any) -> SessionEvent:
+        return SessionEvent(kind, seq, 0, Raw(write_data(data)))
+
+    result = {"message": {"source": {"callId": "a"}, "content": [{"isError": block == HOSTILE[2]}, block]}, "error": error}
+    log = [event(0, "turn/start", {"turn": 1}), event(1, "assistant/message", {"message": {"content": [block], "source": {}}}),
+           event(2, "tool/call", {"callId": "a", "name": block}), event(3, "tool/call", {"callId": block, "name": "n"}),
+           event(4, "tool/result", result)]
+    quick = fold(tool_pairing, log)
+    monkeypatch.setattr(units, "_quickly", lambda read, event: None)
+    assert quick == fold(tool_pairing, log)
