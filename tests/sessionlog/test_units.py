@@ -244,7 +244,8 @@ def test_the_quick_readers_of_tool_pairing_see_what_the_slow_ones_see(block: Any
     def event(seq: int, kind: str, data: Any) -> SessionEvent:
         return SessionEvent(kind, seq, 0, Raw(write_data(data)))
 
-    result = {"message": {"source": {"callId": "a"}, "content": [{"isError": block == HOSTILE[2]}, block]}, "error": error}
+    content = [{"type": "tool-result", "isError": block == HOSTILE[2]}, block]
+    result = {"message": {"source": {"callId": "a"}, "content": content}, "error": error}
     log = [event(0, "turn/start", {"turn": 1}), event(1, "assistant/message", {"message": {"content": [block], "source": {}}}),
            event(2, "tool/call", {"callId": "a", "name": block}), event(3, "tool/call", {"callId": block, "name": "n"}),
            event(4, "tool/result", result)]
