@@ -20,10 +20,17 @@ def find(playwright: Playwright) -> str | None:
     return own if Path(own).exists() else next(filter(None, map(shutil.which, NAMES)), None)
 
 
+def installed() -> bool:
+    """Whether Debian's packages are there; one that was removed is still known to dpkg, and is not."""
+    ask = ["dpkg-query", "-W", "-f", "${db:Status-Status}\n", *PACKAGES]
+    asked = subprocess.run(ask, capture_output=True, text=True, check=False)
+    return asked.stdout.split() == ["installed"] * len(PACKAGES)
+
+
 def install() -> None:
     """Install a browser: Debian's with a Chinese font where that can be done, else Playwright's own."""
     if hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get"):
-        known = subprocess.run(["dpkg", "-s", *PACKAGES], capture_output=True, check=False).returncode == 0
+        known = installed()
         env = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
         get = ["apt-get", "install", "-y", "--no-install-recommends", *PACKAGES]
         if known or not subprocess.call(get, env=env):

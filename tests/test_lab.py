@@ -24,6 +24,7 @@ from packaging.utils import canonicalize_name
 import lab
 from deploy import open_lab
 from tests import __main__ as stages
+from tests import chromium
 
 SOURCE = (lab.ROOT / "lab.py").read_text("utf-8")
 
@@ -638,3 +639,14 @@ def test_every_stage_runs_and_one_failure_fails_all(monkeypatch, capsys):
     assert [line.split()[1] for line in io.StringIO(out) if line.startswith("== ") and " s" in line] == ["a:", "b:", "c:"]
     assert out.endswith("FAILED: b\n")
     assert stages.run({"a": ["a"]}) == 0
+
+
+@pytest.mark.parametrize(("said", "there"), [
+    pytest.param("installed\ninstalled\n", True, id="both"),
+    pytest.param("config-files\ninstalled\n", False, id="removed, which dpkg still knows"),
+    pytest.param("installed\n", False, id="one of them"),
+    pytest.param("", False, id="none"),
+])
+def test_a_browser_that_was_removed_is_not_there(monkeypatch, said, there):
+    monkeypatch.setattr(chromium.subprocess, "run", lambda *_, **__: SimpleNamespace(stdout=said))
+    assert chromium.installed() is there
