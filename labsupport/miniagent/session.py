@@ -1,8 +1,6 @@
 """The session file of the mini-agent: one message, one JSON object, one line (chapter 34)."""
-import gc
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -21,6 +19,7 @@ from labsupport.miniagent.messages import (
     quick_json,
 )
 from labsupport.strict_json import read_json
+from labsupport.system import fsync_folder, no_garbage_collection, write_all
 
 Durability = Literal["buffered", "fsync"]
 
@@ -127,7 +126,7 @@ def _load(path: str | os.PathLike[str], lock: bool) -> list[Message]:
         return []
     messages: list[Message] = []
     keep, offset = messages.append, 0
-    with file, _no_garbage_collection():
+    with file, no_garbage_collection():
         if lock:
             portalocker.lock(file, _EXCLUSIVE)
         for number, line in enumerate(file, 1):
@@ -167,18 +166,6 @@ def _read_line(line: bytes, path: Path, number: int, offset: int) -> Message:
     raise SessionTornTailError(path, number, offset, detail)
 
 
-@contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    """Messages hold no cycles; looking for them again and again while a long file loads costs more than reading it."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
 def append_session(path: str | os.PathLike[str], message: Message, *, lock: bool = True,
                    durability: Durability = "buffered") -> None:
     """Add *message* as one line, in one write, to the session file *path*. An absent file is made, an absent folder is not.
@@ -198,7 +185,7 @@ def append_session(path: str | os.PathLike[str], message: Message, *, lock: bool
     fd = os.open(path, _APPEND, 0o666)
     try:
         if not lock:
-            _write(fd, line)
+            write_all(fd, line)
         else:
             portalocker.lock(fd, _EXCLUSIVE)
             size = os.lseek(fd, 0, os.SEEK_END)
@@ -206,7 +193,7 @@ def append_session(path: str | os.PathLike[str], message: Message, *, lock: bool
                 _check_tail(Path(path))
                 line = b"\n" + line
             try:
-                _write(fd, line)
+                write_all(fd, line)
                 if durability == "fsync":
                     os.fsync(fd)
             except BaseException:
@@ -217,7 +204,7 @@ def append_session(path: str | os.PathLike[str], message: Message, *, lock: bool
                 return
         if durability == "fsync":
             os.fsync(fd)
-            _fsync_folder(Path(path).parent)
+            fsync_folder(Path(path).parent)
     finally:
         os.close(fd)  # and with it the lock
 
@@ -229,13 +216,6 @@ def _ends_whole(fd: int, size: int) -> bool:
     return os.read(fd, 1) == b"\n"
 
 
-def _write(fd: int, data: bytes) -> None:
-    """Write all of *data*: one call, and more only where the system took a part."""
-    done = os.write(fd, data)
-    while done < len(data):
-        done += os.write(fd, data[done:])
-
-
 def _check_tail(path: Path) -> None:
     """Raise what is wrong with the last line of *path*, which has no line break."""
     with open(path, "rb") as file:
@@ -243,13 +223,3 @@ def _check_tail(path: Path) -> None:
         for number, line in enumerate(file, 1):  # noqa: B007
             offset += len(line)
     _read_line(line, path, number, offset - len(line))
-
-
-def _fsync_folder(folder: Path) -> None:
-    """Make a new file's name durable, where the system lets a folder be opened (Windows does not)."""
-    if os.name == "posix":
-        fd = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(fd)
-        finally:
-            os.close(fd)

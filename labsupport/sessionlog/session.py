@@ -1,8 +1,6 @@
 """A session in memory: the log, its surface, and the history that is derived from it (chapter 4, §4.2–4.4)."""
-import gc
 import logging
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from msgspec import UNSET, Raw
@@ -15,6 +13,7 @@ from labsupport.sessionlog.json_text import write_data
 from labsupport.sessionlog.shapes import SHAPED_TYPES, canonical_header, check_stored_shape
 from labsupport.sessionlog.surface import Plan, Surface, derive_event_message
 from labsupport.sessionlog.views import View
+from labsupport.system import no_garbage_collection
 
 Observer = Callable[[SessionEvent], None]
 Clock = Callable[[], int]
@@ -177,17 +176,3 @@ class Session:
 
     def _latest(self, type: str) -> SessionEvent | None:
         return next((event for event in reversed(self._events) if event.type == type), None)
-
-
-@contextmanager
-def no_garbage_collection() -> Iterator[None]:
-    """Events hold no cycles; looking for them while a long log is read costs more than reading it."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-

@@ -195,7 +195,7 @@ PLANTED: list[tuple[str, Any, str, Any, Callable[[Path], None]]] = [
      with_path(test_session_file.test_every_cut_keeps_a_prefix_or_is_a_torn_tail, cut=9)),
     ("append does not cut back", session_module.os, "ftruncate", lambda fd, size: None,
      with_monkeypatch(test_session_file.test_a_write_that_fails_half_way_is_cut_back)),
-    ("append gives up after a part", session_module, "_write", gives_up_after_a_part,
+    ("append gives up after a part", session_module, "write_all", gives_up_after_a_part,
      with_monkeypatch(test_session_file.test_a_write_that_the_system_takes_in_parts_is_finished)),
     ("a failed append is hidden from the loop", agent_module, "append_session", hides_its_failure,
      with_monkeypatch(test_agent.test_an_append_that_fails_leaves_memory_without_the_message, fails_at=2)),

@@ -14,6 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Literal
 
+from labsupport import system
 from labsupport.sessionlog import Session, SessionEvent, SessionHeader, check_invariants
 from labsupport.sessionlog.recovery import NOT_STARTED
 from labsupport.sessionlog.storage import JsonlStore, Policy, barrier, end_of_step, every_event, files, on_barriers, on_flush
@@ -163,11 +164,11 @@ class _Killing:
 @contextmanager
 def killed_at(at: int, part: float) -> Iterator[None]:
     """Kill this process at its *at*-th call of the system inside the store."""
-    files.os = _Killing(at, part)  # type: ignore[assignment]
+    files.os = system.os = _Killing(at, part)  # type: ignore[assignment]
     try:
         yield
     finally:
-        files.os = os
+        files.os = system.os = os
 
 
 def in_a_child(work: Callable[[Say], None], delay: float | None = None, last_word: str = "") -> tuple[str, bool]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from labsupport import system
 from labsupport.errors import EventError, LogCorruptError, LogFormatError, StoredLogError, UnknownEventError
 from labsupport.sessionlog import Session, SessionHeader
 from labsupport.sessionlog.storage import JsonlStore, encode_segment, files, flush, on_flush
@@ -133,11 +134,13 @@ class Disk:
 def disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Disk]]:
     def replaced(name: str = "", at: int = 0, part: int = 0) -> Disk:
         made = Disk(name, at, part)
-        monkeypatch.setattr(files, "os", made)
+        for module in (files, system):  # the store's files, and the calls that both chapters share
+            monkeypatch.setattr(module, "os", made)
         return made
 
     yield replaced
-    monkeypatch.setattr(files, "os", os)
+    for module in (files, system):
+        monkeypatch.setattr(module, "os", os)
 
 
 @posix

@@ -6,6 +6,8 @@ from pathlib import Path
 import portalocker
 
 from labsupport.errors import StoreBusyError, StoredLogError
+from labsupport.system import fsync_folder as fsync_folder
+from labsupport.system import write_all as write_all
 
 
 def open_plain(path: Path, flags: int) -> int:
@@ -71,23 +73,6 @@ def cut(path: Path, size: int) -> None:
         os.fsync(fd)
     finally:
         os.close(fd)
-
-
-def write_all(fd: int, data: bytes) -> None:
-    """Write all of *data*, in one call where the system takes it."""
-    done = os.write(fd, data)
-    while done < len(data):
-        done += os.write(fd, data[done:])
-
-
-def fsync_folder(folder: Path) -> None:
-    """Make the names in *folder* durable, where the system lets a folder be opened (Windows does not)."""
-    if os.name == "posix":
-        fd = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(fd)
-        finally:
-            os.close(fd)
 
 
 class WriterLock:

@@ -12,10 +12,10 @@ from labsupport.errors import EventError, LogCorruptError, LogFormatError
 from labsupport.sessionlog.events import RETIRED_TYPES, SessionEvent, check_envelope
 from labsupport.sessionlog.header import LOG_VERSION, SessionHeader
 from labsupport.sessionlog.json_text import field, same_json
-from labsupport.sessionlog.session import no_garbage_collection
 from labsupport.sessionlog.shapes import SHAPED_TYPES, check_stored_shape
 from labsupport.sessionlog.storage.chunk_rows import decode_record, is_chunk_row
 from labsupport.strict_json import NumberTooLargeError, read_json
+from labsupport.system import no_garbage_collection
 
 
 @dataclass(frozen=True)
