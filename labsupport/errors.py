@@ -8,6 +8,8 @@
     │   ├── PairingError                 a result on the surface without an open call: .seq
     │   ├── ReentrantAppendError         an observer appends while it is told of an append
     │   ├── ProjectionError              a projection unit that cannot be registered or applied
+    │   ├── ForkError                    a fork that would begin where it may not: .boundary .last_legal
+    │   ├── DetachedSessionError         a replay is asked to write to a store or to run a turn
     │   └── StoredLogError               a log as it lies on a disk: .path .line
     │       ├── LogCorruptError          damage: something that was committed cannot be read
     │       ├── LogFormatError           not damage: written in another version of the format: .version
@@ -15,6 +17,13 @@
     │       ├── UnknownEventError        not damage: an event type that may change how the rest is read: .type .seq
     │       ├── StoreBusyError           another writer holds the log: .pid
     │       └── StaleCursorError         the stored log went on without this writer: .expected .stored
+    ├── OutsideError                     chapter 4: what a log only observes
+    │   ├── MemoryConflictError          a remembered value and an offered one differ: .key .stored .offered .version
+    │   ├── MemoryAccessError            not there, or not for this reader; which of them is not said: .key .reader
+    │   └── OutsideFileError             a database that cannot be used: .path
+    │       ├── OutsideFormatError       not damage: another program's, or a newer version of this one's: .version
+    │       ├── OutsideCorruptError      damage: something that was committed cannot be read
+    │       └── OutsideBusyError         another process has been writing for too long
     └── MiniagentError                   chapter 34
         ├── SessionFileError             a line of a session file: .path .line
         │   ├── SessionJsonError         the line is not JSON
@@ -90,11 +99,24 @@ class ProjectionError(SessionLogError):
     """A projection unit cannot do what it was asked for."""
 
 
+class ForkError(SessionLogError):
+    """A session cannot be forked at *boundary*; *last_legal* is the last seq at which it can, None where there is none."""
+
+    def __init__(self, sentence: str, boundary: object = None, last_legal: int | None = None) -> None:
+        super().__init__(sentence)
+        self.boundary, self.last_legal = boundary, last_legal
+
+
+class DetachedSessionError(SessionLogError):
+    """A replay looks at history: it writes to no store and runs no tool."""
+
+
 class StoredLogError(SessionLogError):
     """A stored log cannot be taken as it is; *line* counts from 1, the header's line included."""
 
     def __init__(self, sentence: str, path: Path | None = None, line: int | None = None) -> None:
-        where = ":".join(str(part) for part in (path, line) if part is not None)
+        where = f"line {line}" if path is None and line is not None else ":".join(
+            str(part) for part in (path, line) if part is not None)
         super().__init__(f"{where}: {sentence}" if where else sentence)
         self.path, self.line = path, line
 
@@ -139,6 +161,54 @@ class StaleCursorError(StoredLogError):
             f"this append begins at seq {expected}, but the stored log goes on at seq {stored}: it went on without you. "
             "Nothing was written; load the session again.", path)
         self.expected, self.stored = expected, stored
+
+
+class OutsideError(LabError):
+    """The base of the refusals of what lies outside a log and has its own store."""
+
+
+class MemoryConflictError(OutsideError):
+    """For *key* the value *stored*, in version *version*, is remembered, and *offered* is another one."""
+
+    def __init__(self, key: str, stored: str, offered: str, version: int) -> None:
+        super().__init__(
+            f"another value is remembered here, in version {version} (see .stored and .offered). Nothing was changed; "
+            f"to let the offered one hold, decide that, then update(fact, owner, expected_version={version}).")
+        self.key, self.stored, self.offered, self.version = key, stored, offered, version
+
+
+class MemoryAccessError(OutsideError):
+    """There is no entry for *key* that *reader* may see."""
+
+    def __init__(self, key: str, reader: str) -> None:
+        super().__init__(
+            "there is no such entry that this reader may see: it was never remembered, or it was forgotten, or it belongs to "
+            "someone who has not permitted this reader. Which of them is not said; search(reader) lists what may be seen.")
+        self.key, self.reader = key, reader
+
+
+class OutsideFileError(OutsideError):
+    """The database at *path* cannot be used as it is."""
+
+    def __init__(self, sentence: str, path: Path) -> None:
+        super().__init__(f"{path}: {sentence}")
+        self.path = path
+
+
+class OutsideFormatError(OutsideFileError):
+    """The file is another program's, or written by a newer *version* of this one (None: it tells no version)."""
+
+    def __init__(self, sentence: str, path: Path, version: int | None = None) -> None:
+        super().__init__(sentence, path)
+        self.version = version
+
+
+class OutsideCorruptError(OutsideFileError):
+    """Something that was committed cannot be read."""
+
+
+class OutsideBusyError(OutsideFileError):
+    """Another process has been writing for too long."""
 
 
 class MiniagentError(LabError):

@@ -83,7 +83,7 @@ def js_number(value: float) -> str:
 
 
 def js_json(value: object, *, exact: bool = False, fields: frozenset[str] = frozenset(), spell: Spell | None = None,
-            largest: int | None = None) -> str:
+            largest: int | None = None, doubles: bool = False) -> str:
     """The text of JavaScript's `JSON.stringify(value)` for null, booleans, numbers, strings, lists and string-keyed dicts.
 
     >>> js_json({"预算": [1.0, None, "a\\n"]})
@@ -104,7 +104,8 @@ def js_json(value: object, *, exact: bool = False, fields: frozenset[str] = froz
     labsupport.errors.LosslessError: $[key 1][1]: a tuple is no JSON value
 
     Depth is bounded by memory, not by the call stack. *spell* writes a float another way than JavaScript does, or raises
-    ValueError with the reason; *largest* bounds integers as *exact* does.
+    ValueError with the reason; *largest* bounds integers as *exact* does. With *doubles* an integer beyond ±(2^53-1) is
+    written as JavaScript has it once it was read, rounded, and null beyond the largest double.
     """
     largest = MAX_SAFE_INTEGER if exact else largest
     out: list[str] = []
@@ -124,6 +125,8 @@ def js_json(value: object, *, exact: bool = False, fields: frozenset[str] = froz
         if kind is int:
             if largest is not None and abs(item) > largest:  # type: ignore[arg-type]
                 raise ValueError("outside ±(2^53-1) JavaScript does not keep integers apart; write it as a string")
+            if doubles and abs(item) > MAX_SAFE_INTEGER:  # type: ignore[arg-type]
+                return _as_double(item)  # type: ignore[arg-type]
             return _digits(item)  # type: ignore[arg-type]
         if kind is float:
             text = (spell or _finite)(item)  # type: ignore[arg-type]
@@ -206,6 +209,13 @@ def _finite(value: float) -> str:
     return js_number(value)
 
 
+def _as_double(value: int) -> str:
+    try:
+        return js_number(float(value))
+    except OverflowError:
+        return "null"
+
+
 def _digits(value: int) -> str:
     """The digits of *value*. Python writes 4300 at a time, and Decimal multiplies long numbers far faster than int divides."""
     bits = value.bit_length()
@@ -222,10 +232,10 @@ def _digits(value: int) -> str:
         return ("-" if value < 0 else "") + format(decimal(abs(value), bits), "f")
 
 
-def js_length(value: object) -> int:
-    """The number of UTF-16 code units of `js_json(value)`.
+def js_length(value: object, *, doubles: bool = False) -> int:
+    """The number of UTF-16 code units of `js_json(value, doubles=doubles)`.
 
-    >>> js_length("🙂"), js_length([1.0])
-    (4, 3)
+    >>> js_length("🙂"), js_length([1.0]), js_length(10**21), js_length(10**21, doubles=True)
+    (4, 3, 22, 5)
     """
-    return utf16_length(js_json(value))
+    return utf16_length(js_json(value, doubles=doubles))

@@ -7,18 +7,22 @@
     session.py      append, observers, seed, derive
     invariants.py   how turns, steps, calls and compactions relate
     recovery.py     what closes a turn that was interrupted
-    projections.py  other views of the same events; units.py: those that come with the library
+    folding.py      one view of the same events; projections.py: many of them at one watermark; units.py: those that come along
+    lineage.py      resume, fork, replay
     driver.py       the turn/step loop that records a task; models.py, stream.py, tools.py: what it talks to
     transcript.py   what people read of a log
-    tokens.py       a real tokenizer
+    tokens.py       a fixed estimate, and a real tokenizer
     storage/        the only place that touches a disk
 """
 from labsupport.errors import (
+    DetachedSessionError,
     EventError,
+    ForkError,
     LogCorruptError,
     LogFormatError,
     LosslessError,
     PairingError,
+    ProjectionError,
     ReentrantAppendError,
     SessionLogError,
     StaleCursorError,
@@ -28,23 +32,73 @@ from labsupport.errors import (
 )
 from labsupport.sessionlog.driver import TurnOutcome, run_turn
 from labsupport.sessionlog.events import SessionEvent, is_known_type, register_event_type, to_json
+from labsupport.sessionlog.folding import Unit, fold
 from labsupport.sessionlog.header import SessionHeader
 from labsupport.sessionlog.invariants import Problem, check_compaction, check_invariants
 from labsupport.sessionlog.json_text import is_lossless_json
+from labsupport.sessionlog.lineage import delegate, fork, replay, resume
 from labsupport.sessionlog.models import Model, Reply, Request, ScriptedModel
-from labsupport.sessionlog.projections import Unit, fold
+from labsupport.sessionlog.projections import ProjectionRegistry, Snapshot
 from labsupport.sessionlog.recovery import interrupted_turn_closers
 from labsupport.sessionlog.session import Session
 from labsupport.sessionlog.storage.chunk_rows import decode_record, pack_chunk_runs
 from labsupport.sessionlog.surface import Surface, derive_event_message, fold_surface, pairing_cuts
+from labsupport.sessionlog.tokens import estimate_content, estimate_header, estimate_message
 from labsupport.sessionlog.transcript import TranscriptRow, transcript
-from labsupport.sessionlog.units import session_stats, tool_pairing, turn_status
+from labsupport.sessionlog.units import session_stats, surface_tokens, todo, tool_pairing, turn_status
 
 __all__ = [
-    "EventError", "LogCorruptError", "LogFormatError", "LosslessError", "Model", "PairingError", "Problem",
-    "ReentrantAppendError", "Reply", "Request", "ScriptedModel", "Session", "SessionEvent", "SessionHeader",
-    "SessionLogError", "StaleCursorError", "StoreBusyError", "Surface", "SurfaceError", "TranscriptRow", "TurnOutcome",
-    "Unit", "UnknownEventError", "check_compaction", "check_invariants", "decode_record", "derive_event_message", "fold",
-    "fold_surface", "interrupted_turn_closers", "is_known_type", "is_lossless_json", "pack_chunk_runs", "pairing_cuts",
-    "register_event_type", "run_turn", "session_stats", "to_json", "tool_pairing", "transcript", "turn_status",
+    "DetachedSessionError",
+    "EventError",
+    "ForkError",
+    "LogCorruptError",
+    "LogFormatError",
+    "LosslessError",
+    "Model",
+    "PairingError",
+    "Problem",
+    "ProjectionError",
+    "ProjectionRegistry",
+    "ReentrantAppendError",
+    "Reply",
+    "Request",
+    "ScriptedModel",
+    "Session",
+    "SessionEvent",
+    "SessionHeader",
+    "SessionLogError",
+    "Snapshot",
+    "StaleCursorError",
+    "StoreBusyError",
+    "Surface",
+    "SurfaceError",
+    "TranscriptRow",
+    "TurnOutcome",
+    "Unit",
+    "UnknownEventError",
+    "check_compaction",
+    "check_invariants",
+    "decode_record",
+    "delegate",
+    "derive_event_message",
+    "estimate_content",
+    "estimate_header",
+    "estimate_message",
+    "fold",
+    "fold_surface",
+    "fork",
+    "interrupted_turn_closers",
+    "is_known_type",
+    "is_lossless_json",
+    "pack_chunk_runs",
+    "pairing_cuts",
+    "register_event_type",
+    "replay",
+    "resume",
+    "run_turn",
+    "session_stats", "surface_tokens",
+    "to_json", "todo",
+    "tool_pairing",
+    "transcript",
+    "turn_status",
 ]

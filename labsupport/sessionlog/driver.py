@@ -14,6 +14,7 @@ from labsupport.frozen import freeze
 from labsupport.lossless import joined
 from labsupport.sessionlog.events import SessionEvent
 from labsupport.sessionlog.json_text import same_json, write_data
+from labsupport.sessionlog.lineage import check_attached
 from labsupport.sessionlog.models import Model, Request
 from labsupport.sessionlog.session import Session
 from labsupport.sessionlog.shapes import canonical_header
@@ -70,6 +71,7 @@ def run_turn(
     """
     if max_steps < 1:
         raise ValueError("a turn has at least one step")
+    check_attached(session)
     header = canonical_header({"config": dict(config), "system": system, "tools": list(tool_schemas)})
     context = {"provider": config["provider"], "model": config["model"]}
     if context_window is not None:

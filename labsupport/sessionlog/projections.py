@@ -1,44 +1,353 @@
-"""Views that are computed from the events alone: state_n = apply(state_n-1, event_n) (chapter 4, §4.7)."""
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+"""The views of many units at one watermark: snapshots, a feed of changes, checkpoints (chapter 4, §4.7)."""
+import inspect
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
+from weakref import ReferenceType, WeakKeyDictionary, ref
 
+from msgspec import UNSET
+
+from labsupport.errors import LosslessError, ProjectionError
+from labsupport.frozen import FrozenDict
 from labsupport.sessionlog.events import SessionEvent
+from labsupport.sessionlog.folding import State
+from labsupport.sessionlog.folding import Unit as Unit
+from labsupport.sessionlog.json_text import read_data, write_data
+from labsupport.sessionlog.session import Session
 
-State = Any
-"""Plain JSON. `apply` never changes the state it is given; it returns the same object when nothing changes."""
+_log = logging.getLogger(__name__)
+
+Rows = Mapping[str, Any]
+"""A checkpoint: key → {"ver": state_version, "seq": the last event in it, "val": the state}."""
 
 
 @dataclass(frozen=True)
-class Unit:
-    """A projection: *apply* is synchronous and pure, and is called for events of *event_types* only.
-
-    *state_version* is part of every cache's key: raise it when *apply* changes what it computes.
-    """
+class Failure:
+    """Unit *key* could not take event *seq*, or show its view there; *error* names what it raised. It stands still since."""
 
     key: str
-    event_types: frozenset[str]
-    init: Callable[[], State]
-    apply: Callable[[State, SessionEvent], State]
-    view: Callable[[State], Any] = lambda state: state
-    state_version: int = 0
+    seq: int
+    error: str
 
 
-def fold(unit: Unit, events: Iterable[SessionEvent], state: State = None) -> Any:
-    """The view of *unit* after *events*, from scratch or from *state*. Events of other types are passed over unread.
+@dataclass(frozen=True)
+class Snapshot:
+    """The views of all units after event *as_of_seq*, -1 before the first; units that failed are in *failures* instead."""
 
-    >>> starts = Unit("starts", frozenset({"turn/start"}), lambda: 0, lambda state, event: state + 1)
-    >>> fold(starts, [SessionEvent.from_json({"type": "turn/start", "seq": 0, "time": 0, "data": {"turn": 1}})])
+    as_of_seq: int
+    values: Mapping[str, Any]
+    failures: tuple[Failure, ...] = ()
+
+
+@dataclass(frozen=True)
+class Restored(Snapshot):
+    """A snapshot from a checkpoint: the keys whose row was *reused*, and why the others were *refolded* from the start."""
+
+    reused: tuple[str, ...] = ()
+    refolded: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Change:
+    """Event *seq* of *session* changed the view of unit *key* to *value*."""
+
+    session: Session
+    key: str
+    seq: int
+    value: Any
+
+
+Listener = Callable[[Change], None]
+
+
+@dataclass
+class _States:
+    """The states of the units after event *as_of*, and what was last seen of each: the state, and its view or failure."""
+
+    as_of: int = -1
+    session: "ReferenceType[Session] | None" = None  # weak: an observer does not keep what it observes
+    states: dict[str, State] = field(default_factory=dict)
+    failures: dict[str, Failure] = field(default_factory=dict)
+    seen: dict[str, tuple[State, Any]] = field(default_factory=dict)
+
+    def apply(self, unit: Unit, event: SessionEvent) -> bool:
+        """Let *unit* take *event*; whether that changed its state. What it raises stops this unit alone."""
+        if unit.key in self.failures:
+            return False
+        before = self.states[unit.key]
+        try:
+            after = unit.apply(before, event)
+            if inspect.isawaitable(after):
+                getattr(after, "close", lambda: None)()
+                raise ProjectionError(f"{unit.key}: apply gave something to wait for, and no state")
+        except Exception as error:  # noqa: BLE001 - a unit may be anybody's, and the others go on
+            self.fail(unit.key, event.seq, error)
+            return False
+        self.states[unit.key] = after
+        return after is not before and not (type(after) in _SCALARS and type(after) is type(before) and after == before)
+
+    def fail(self, key: str, seq: int, error: Exception) -> Failure:
+        failure = self.failures[key] = Failure(key, seq, type(error).__name__)
+        _log.error("projection %r stopped at event %d (%s)", key, seq, failure.error)
+        return failure
+
+    def drop(self, key: str) -> None:
+        for kept in (self.states, self.failures, self.seen):
+            kept.pop(key, None)
+
+    def see(self, unit: Unit) -> Any:
+        """The view of *unit*, or a Failure; made once for each state."""
+        if unit.key in self.failures:
+            return self.failures[unit.key]
+        state = self.states[unit.key]
+        if unit.key not in self.seen or self.seen[unit.key][0] is not state:
+            try:
+                view = unit.see(state)
+            except Exception as error:  # noqa: BLE001 - as for apply; the next state may be seen again
+                view = Failure(unit.key, self.as_of, type(error).__name__)
+            self.seen[unit.key] = (state, view)
+        return self.seen[unit.key][1]
+
+
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+
+
+class ProjectionRegistry:
+    """Units that are folded together over the sessions that are looked at.
+
+    >>> registry = ProjectionRegistry()
+    >>> _ = registry.register(Unit("starts", frozenset({"turn/start"}), lambda: 0, lambda state, event: state + 1))
+    >>> session = Session.create("s1")
+    >>> registry.snapshot(session)
+    Snapshot(as_of_seq=-1, values={'starts': 0}, failures=())
+    >>> _ = session.append("turn/start", {"turn": 1})
+    >>> registry.snapshot(session).values["starts"]
     1
+
+    A session has one subscription, which drives every unit, so that all views are of one watermark.
     """
-    return unit.view(fold_state(unit, events, state))
+
+    def __init__(self, units: Iterable[Unit] = ()) -> None:
+        self._units: dict[str, Unit] = {}
+        self._shares: dict[str, int] = {}
+        self._readers: dict[str, list[Unit]] = {}  # event type → who reads it
+        self._followed: WeakKeyDictionary[Session, _States] = WeakKeyDictionary()
+        self._listeners: list[Listener] = []
+        for unit in units:
+            self.register(unit)
+
+    @property
+    def versions(self) -> dict[str, int]:
+        """The state_version of each unit, by key."""
+        return {key: unit.state_version for key, unit in self._units.items()}
+
+    def register(self, unit: Unit) -> Callable[[], None]:
+        """Fold *unit* from now on, over the log so far as well; the function that is returned ends that.
+
+        A key that is there already is shared when its state_version is the same: the unit that came first stays until all
+        who registered it are gone. ProjectionError for another version, and for a unit that cannot be folded.
+        """
+        unit.check()
+        known = self._units.get(unit.key)
+        if known is not None and known.state_version != unit.state_version:
+            raise ProjectionError(f"{unit.key}: it is registered with state_version {known.state_version}, not "
+                                  f"{unit.state_version}; two versions of one view cannot go by one key")
+        if known is None:
+            self._units[unit.key] = unit
+            for name in unit.event_types:
+                self._readers.setdefault(name, []).append(unit)
+            for session, kept in self._followed.items():
+                _fold(kept, unit, session.events[:kept.as_of + 1])
+        self._shares[unit.key] = self._shares.get(unit.key, 0) + 1
+        released = False
+
+        def release() -> None:
+            nonlocal released
+            if not released:
+                released = True
+                self._release(unit.key)
+
+        return release
+
+    def _release(self, key: str) -> None:
+        self._shares[key] -= 1
+        if not self._shares[key]:
+            unit = self._units.pop(key)
+            for name in unit.event_types:
+                self._readers[name].remove(unit)
+            for kept in self._followed.values():
+                kept.drop(key)
+
+    def on_changed(self, listener: Listener) -> Callable[[], None]:
+        """Tell *listener* of every change in a session that is followed; the function that is returned ends that.
+
+        A state that is the same object, or an equal number or string, is no change. A listener that raises stops nobody.
+        """
+        def tell(change: Change) -> None:
+            listener(change)
+
+        def stop() -> None:
+            if tell in self._listeners:
+                self._listeners.remove(tell)
+
+        self._listeners.append(tell)
+        return stop
+
+    def follow(self, session: Session, rows: Rows | None = None) -> Restored:
+        """Fold *session* from now on, from the checkpoint *rows* where they can be used (`restore`)."""
+        if rows is None and session in self._followed:
+            self._catch_up(session)
+            return self._restored(self._followed[session], (), {})
+        kept, reused, refolded = self._restore(rows or {}, session.events, 0)
+        if session not in self._followed:
+            kept.session = ref(session)
+            session.observe(self._see(kept))
+            self._followed[session] = kept
+        else:
+            known = self._followed[session]
+            known.as_of, known.states, known.failures, known.seen = kept.as_of, kept.states, kept.failures, kept.seen
+        return self._restored(self._followed[session], reused, refolded)
+
+    def _see(self, kept: _States) -> Callable[[SessionEvent], None]:
+        def see(event: SessionEvent) -> None:
+            if event.seq > kept.as_of:
+                self._take(kept, event)
+
+        return see
+
+    def _take(self, kept: _States, event: SessionEvent) -> None:
+        """Let all units take *event*, and then, at the new watermark, tell of the changes."""
+        changed = [unit for unit in self._readers.get(event.type, ()) if kept.apply(unit, event)]
+        kept.as_of = event.seq
+        session = kept.session() if kept.session is not None and self._listeners else None
+        for unit in changed if session is not None else ():
+            value = kept.see(unit)
+            if session is not None and not isinstance(value, Failure):
+                self._tell(Change(session, unit.key, event.seq, value))
+
+    def _tell(self, change: Change) -> None:
+        for listener in tuple(self._listeners):
+            try:
+                listener(change)
+            except Exception as error:  # noqa: BLE001 - a listener may be anybody's
+                _log.error("a listener of projection %r failed at event %d (%s)", change.key, change.seq, type(error).__name__)
+
+    def _catch_up(self, session: Session) -> None:
+        """Take what another observer, which is told earlier, may already see."""
+        kept = self._followed[session]
+        for event in session.events[kept.as_of + 1:]:
+            self._take(kept, event)
+
+    def snapshot(self, session: Session) -> Snapshot:
+        """The views of all units at one watermark, frozen. It costs the units, not the log, once the session is followed."""
+        if session not in self._followed:
+            self.follow(session)
+        self._catch_up(session)
+        return self._snapshot(self._followed[session])
+
+    def _snapshot(self, kept: _States) -> Snapshot:
+        views = {key: kept.see(unit) for key, unit in self._units.items()}
+        return Snapshot(kept.as_of, FrozenDict({key: view for key, view in views.items() if not isinstance(view, Failure)}),
+                        tuple(view for view in views.values() if isinstance(view, Failure)))
+
+    def _restored(self, kept: _States, reused: Iterable[str], refolded: Mapping[str, str]) -> Restored:
+        now = self._snapshot(kept)
+        return Restored(now.as_of_seq, now.values, now.failures, tuple(reused), FrozenDict(refolded))
+
+    def checkpoint(self, session: Session) -> dict[str, Any]:
+        """The states of all units that did not fail, at one watermark, as copies: key → {"ver", "seq", "val"}.
+
+        ProjectionError names a unit whose state is no JSON.
+        """
+        self.snapshot(session)
+        kept = self._followed[session]
+        rows = {}
+        for key, unit in self._units.items():
+            if key not in kept.failures:
+                try:
+                    state = read_data(write_data(kept.states[key]))
+                except LosslessError as error:
+                    raise ProjectionError(f"{key}: its state is no JSON ({error.where}: {error.what})") from None
+                rows[key] = {"ver": unit.state_version, "seq": kept.as_of, "val": state}
+        return rows
+
+    def restore_floor(self, rows: Rows) -> int:
+        """The seq to read the log from so that `restore` can go on with *rows*: the lowest watermark of a usable row, or 0.
+
+        It is one below the first event that is new, so that a log which has become shorter is noticed.
+        """
+        floors = [rows[key]["seq"] if not _unusable(unit, rows.get(key)) else 0 for key, unit in self._units.items()]
+        return max(0, min(floors, default=0))
+
+    def restore(self, rows: Rows, events: Iterable[SessionEvent], base_seq: int = 0) -> Restored:
+        """The views after *events*, the log from *base_seq* on, going on from *rows* where that can be proven right.
+
+        A row is reused when its version is the unit's and its watermark lies within the events, or just before them. Every
+        other unit is folded from event 0, and `refolded` says why; ProjectionError when those events are not here.
+        """
+        kept, reused, refolded = self._restore(rows, events, base_seq)
+        return self._restored(kept, reused, refolded)
+
+    def _restore(self, rows: Rows, events: Iterable[SessionEvent], base_seq: int) -> tuple[_States, list[str], dict[str, str]]:
+        tail = list(events)
+        end = base_seq + len(tail) - 1
+        for at, event in enumerate(tail):
+            if event.seq != base_seq + at:
+                raise ProjectionError(f"event {event.seq} stands where {base_seq + at} belongs; give the log from base_seq on")
+        kept, reused, refolded = _States(end), list[str](), dict[str, str]()
+        for key, unit in self._units.items():
+            why = _unusable(unit, rows.get(key)) or _outside(rows[key]["seq"], base_seq, end)
+            if why and base_seq > 0:
+                raise ProjectionError(f"{key}: {why}. It has to be folded from event 0 on, and the events begin at {base_seq}; "
+                                      "read the whole log.")
+            if why:
+                _fold(kept, unit, tail)
+                if key in rows:
+                    refolded[key] = why
+            else:
+                reused.append(key)
+                _fold(kept, unit, tail[rows[key]["seq"] + 1 - base_seq:], read_data(write_data(rows[key]["val"], stored=True)))
+        return kept, reused, refolded
+
+    def view_checkpoint(self, rows: Rows) -> Snapshot:
+        """The views in *rows*, without the log. *as_of_seq* is the lowest watermark among them, -1 where no row can be used."""
+        usable = [unit for key, unit in self._units.items() if key in rows and not _unusable(unit, rows[key])]
+        return Snapshot(min((rows[unit.key]["seq"] for unit in usable), default=-1),
+                        FrozenDict({unit.key: unit.see(rows[unit.key]["val"]) for unit in usable}))
 
 
-def fold_state(unit: Unit, events: Iterable[SessionEvent], state: State = None) -> State:
-    """As `fold`, the state itself."""
-    state = unit.init() if state is None else state
-    apply, types = unit.apply, unit.event_types
+def _fold(kept: _States, unit: Unit, events: Iterable[SessionEvent], state: State = UNSET) -> None:
+    """Bring *unit* to the watermark of *kept* with *events*, from *state* or from the start."""
+    kept.drop(unit.key)
+    try:
+        kept.states[unit.key] = unit.init() if state is UNSET else state
+    except Exception as error:  # noqa: BLE001 - as for apply
+        kept.fail(unit.key, -1, error)
+        return
+    types = unit.event_types
     for event in events:
         if event.type in types:
-            state = apply(state, event)
-    return state
+            kept.apply(unit, event)
+
+
+def _unusable(unit: Unit, row: Any) -> str:
+    """Why *row* cannot stand for the state of *unit*; empty when it can."""
+    if row is None:
+        return "there is no row"
+    if not isinstance(row, Mapping) or row.keys() != {"ver", "seq", "val"} or type(row["seq"]) is not int or row["seq"] < -1:
+        return "the row is malformed"
+    if type(row["ver"]) is not int or row["ver"] != unit.state_version:
+        kind = "newer" if type(row["ver"]) is int and row["ver"] > unit.state_version else "another"
+        return f"the row was made by {kind} state_version"
+    try:
+        unit.see(row["val"])
+    except Exception:  # noqa: BLE001 - whatever a view makes of a foreign state
+        return "the row's state has no view"
+    return ""
+
+
+def _outside(seq: int, base_seq: int, end: int) -> str:
+    if seq > end:
+        return f"the row is for event {seq}, and the log ends at {end}"
+    return f"the row ends at event {seq}, and the events begin at {base_seq}" if seq < base_seq - 1 else ""

@@ -36,6 +36,7 @@ class Session:
         self.header = header
         self.surface = Surface()
         self.first_live_seq = 0
+        self.detached = False  # a replay: no store takes it, and no tool runs for it
         self._events: list[SessionEvent] = []
         self._clock = clock
         self._observers: list[Observer] = []
@@ -59,13 +60,28 @@ class Session:
             raise EventError("header.id", "the header names another session")
         session = cls(header, clock)
         if seed is not None:
-            with no_garbage_collection():
-                for event in seed:
-                    session._take(event)
-            session.first_live_seq = len(session._events)
-            if not session._events or session._events[-1].type != "session/end-seed":
-                session.append("session/end-seed", {})
+            session._take_all(seed)
+            session.end_seed(clock)
         return session
+
+    @classmethod
+    def seeded(cls, header: SessionHeader, seed: Iterable[SessionEvent]) -> "Session":
+        """A session of the checked *header* with the events of *seed*, which is not ended yet: `end_seed` brings it to life."""
+        session = cls(header, None)
+        session._take_all(seed)
+        return session
+
+    def _take_all(self, seed: Iterable[SessionEvent]) -> None:
+        with no_garbage_collection():
+            for event in seed:
+                self._take(event)
+
+    def end_seed(self, clock: Clock | None) -> None:
+        """Log that what follows is live, unless the seed ends so already; *clock* gives the time from here on."""
+        self._clock = clock
+        self.first_live_seq = len(self._events)
+        if not self._events or self._events[-1].type != "session/end-seed":
+            self.append("session/end-seed", {})
 
     def _take(self, event: SessionEvent) -> None:
         """Put a seed event at its place."""

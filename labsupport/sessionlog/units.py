@@ -1,14 +1,26 @@
-"""The projection units that come with the library: turn status, tool pairing, session statistics (chapter 4, §4.7)."""
+"""The projection units that come with the library: turn status, tool pairing, session statistics, todos, surface tokens
+(chapter 4, §4.7)."""
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 import msgspec
 from msgspec import UNSET
 
-from labsupport.sessionlog.events import SessionEvent
+from labsupport.sessionlog.events import Replace, SessionEvent
+from labsupport.sessionlog.folding import State, Unit
 from labsupport.sessionlog.json_text import field
-from labsupport.sessionlog.projections import State, Unit
 from labsupport.sessionlog.recovery import OUTCOME_UNKNOWN, answered_call, blocks
+from labsupport.sessionlog.surface import derive_event_message
+from labsupport.sessionlog.tokens import estimate_message
+
+
+class TurnStatus(TypedDict):
+    """The view of `turn_status`. A log may name its turns and reasons as it likes; the relations are checked elsewhere."""
+
+    turn: Any
+    step: Any
+    steps: int
+    status: Any
 
 
 def _turn_status(state: State, event: SessionEvent) -> State:
@@ -24,8 +36,24 @@ def _turn_status(state: State, event: SessionEvent) -> State:
 
 turn_status = Unit(
     "turn_status", frozenset({"turn/start", "turn/end", "step/start", "step/end"}),
-    lambda: {"turn": None, "step": None, "steps": 0, "status": "none"}, _turn_status)
+    lambda: {"turn": None, "step": None, "steps": 0, "status": "none"}, _turn_status, schema=TurnStatus)
 """The latest turn: its number, the step that is open, how many steps it had, and "running" or why it ended."""
+
+
+class PairedCall(TypedDict):
+    """One call in the view of `tool_pairing`."""
+
+    name: Any
+    status: Literal["requested", "started", "succeeded", "failed", "unknown"]
+
+
+class ToolPairing(TypedDict):
+    """The view of `tool_pairing`."""
+
+    calls: dict[str, PairedCall]
+    succeeded: int
+    failed: int
+    unknown: int
 
 
 def _tool_pairing(state: State, event: SessionEvent) -> State:
@@ -121,7 +149,7 @@ def _quickly(read: Callable[[bytes], Any], event: SessionEvent) -> Any:
 
 tool_pairing = Unit(
     "tool_pairing", frozenset({"turn/start", "assistant/message", "tool/call", "tool/result"}),
-    lambda: {"calls": {}, "succeeded": 0, "failed": 0, "unknown": 0}, _tool_pairing)
+    lambda: {"calls": {}, "succeeded": 0, "failed": 0, "unknown": 0}, _tool_pairing, schema=ToolPairing)
 """Of the latest turn, each call by its id: requested, started, succeeded, failed or unknown; and the counts over all turns."""
 
 
@@ -186,5 +214,41 @@ session_stats = Unit(
     frozenset({"step/start", "step/end", "turn/end", "assistant/chunk", "assistant/message", "tool/call", "tool/result"}),
     lambda: {**dict.fromkeys(_COUNTS, 0), "turn": None, "step": None, "began": None, "firstToken": None, "calls": {}},
     _session_stats,
-    lambda state: {name: state[name] for name in _COUNTS})
+    lambda state: {name: state[name] for name in _COUNTS}, schema=dict[str, int | float])
 """Turns and steps that ended, and where the time went, in milliseconds: model, tools, up to the first token, and after it."""
+
+
+def _todo(state: State, event: SessionEvent) -> State:
+    return field(event.read(), "todos")
+
+
+todo = Unit("todo", frozenset({"todo/write"}), lambda: None, _todo)
+"""The list that the latest todo/write gave, whole; None before the first."""
+
+
+def _surface_tokens(state: State, event: SessionEvent) -> State:
+    message = derive_event_message(event)
+    node = [event.seq, 0 if message is None else estimate_message(message)]
+    op = event.surface_op
+    if not isinstance(op, Replace):
+        last = [*state["last"], node]
+        full = len(last) == _PAGE
+        return {"tokens": state["tokens"] + node[1], "nodes": state["nodes"] + 1,
+                "pages": [*state["pages"], last] if full else state["pages"], "last": [] if full else last}
+    nodes = [kept for page in (*state["pages"], state["last"]) for kept in page]
+    places = [at for at, (seq, _) in enumerate(nodes) if seq in (op.start, op.end)]
+    if not places:
+        return state  # no surface has this replacement; who checks the log says so
+    nodes[places[0]:places[-1] + 1] = [node]
+    cut = len(nodes) - len(nodes) % _PAGE
+    return {"tokens": sum(tokens for _, tokens in nodes), "nodes": len(nodes),
+            "pages": [nodes[at:at + _PAGE] for at in range(0, cut, _PAGE)], "last": nodes[cut:]}
+
+
+_PAGE = 256  # nodes in a page of the state: an append copies one page and the list of pages, whatever the length
+
+surface_tokens = Unit(
+    "surface_tokens", frozenset({"user/message", "assistant/message", "tool/result"}),
+    lambda: {"tokens": 0, "nodes": 0, "pages": [], "last": []}, _surface_tokens,
+    lambda state: {"tokens": state["tokens"], "nodes": state["nodes"]}, schema=dict[str, int])
+"""What the surface costs by the fixed estimate, in tokens, and its number of nodes."""

@@ -38,7 +38,7 @@ from labsupport.sessionlog import (
     to_json,
     tool_pairing,
 )
-from labsupport.sessionlog.projections import fold
+from labsupport.sessionlog.folding import fold
 from labsupport.sessionlog.storage import JsonlStore, encode_segment, on_flush, scan_log
 from tests.sessionlog import builders as make
 from tests.sessionlog import oracle

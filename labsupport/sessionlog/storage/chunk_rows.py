@@ -3,11 +3,12 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
+import msgspec
 from msgspec import UNSET, Raw
 
 from labsupport.errors import EventError
 from labsupport.lossless import MAX_SAFE_INTEGER
-from labsupport.sessionlog.events import SessionEvent, integer, natural
+from labsupport.sessionlog.events import SessionEvent, integer, natural, to_json
 from labsupport.sessionlog.json_text import same_json, write_data
 
 SMALLEST_RUN = 3
@@ -75,11 +76,16 @@ def pack_chunk_runs(events: Iterable[SessionEvent]) -> list[dict[str, Any]]:
 
     A run has the same kind, turn, step, index, and for calls the same id and name, and its seqs follow each other.
     """
-    records: list[dict[str, Any]] = []
+    return [to_json(record) for record in _packed(events)]
+
+
+def _packed(events: Iterable[SessionEvent]) -> list[SessionEvent | dict[str, Any]]:
+    """The rows of *events*, and the events that stay outside of rows."""
+    records: list[SessionEvent | dict[str, Any]] = []
     run: list[tuple[SessionEvent, dict[str, Any]]] = []
 
     def close() -> None:
-        records.extend([_row(run)] if len(run) >= SMALLEST_RUN else [event.to_json() for event, _ in run])
+        records.extend([_row(run)] if len(run) >= SMALLEST_RUN else [event for event, _ in run])
         run.clear()
 
     for event in events:
@@ -87,11 +93,26 @@ def pack_chunk_runs(events: Iterable[SessionEvent]) -> list[dict[str, Any]]:
         if run and (data is None or not _follows(run[-1], (event, data))):
             close()
         if data is None:
-            records.append(event.to_json())
+            records.append(event)
         else:
             run.append((event, data))
     close()
     return records
+
+
+def record_lines(events: Iterable[SessionEvent]) -> bytes:
+    """The records of *events*, packed, as lines of JSON text."""
+    lines: list[bytes] = []
+    for event in _packed(events):
+        try:
+            lines.append(_encode(event) if isinstance(event, SessionEvent) else write_data(event, stored=True))
+        except UnicodeEncodeError:  # a surrogate in a type
+            lines.append(write_data(to_json(event), stored=True))
+    lines.append(b"")
+    return b"\n".join(lines)
+
+
+_encode = msgspec.json.Encoder().encode
 
 
 def _packable(event: SessionEvent) -> dict[str, Any] | None:

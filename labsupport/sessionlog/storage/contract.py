@@ -1,15 +1,17 @@
 """What both stores promise (chapter 4, §4.8)."""
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from labsupport.errors import EventError, StoredLogError, UnknownEventError
 from labsupport.sessionlog.events import SessionEvent, check_envelope, is_known_type
 from labsupport.sessionlog.header import SessionHeader
-from labsupport.sessionlog.shapes import check_stored_shape
+from labsupport.sessionlog.session import Clock, Session
+from labsupport.sessionlog.shapes import SHAPED_TYPES, check_stored_shape
+from labsupport.sessionlog.storage.checkpoints import Checkpoint
 from labsupport.sessionlog.storage.scan import TornTail
+from labsupport.sessionlog.storage.writers import Policy, Writer, on_barriers
 
 
 @dataclass(frozen=True)
@@ -21,13 +23,44 @@ class Repair:
     kept_in: Path | None = None
 
 
-@dataclass(frozen=True)
+@dataclass
 class LoadedLog:
     """A stored log: its header, its events with those that the repair added, and the *repair*, None when none was needed."""
 
     header: SessionHeader
     events: list[SessionEvent]
     repair: Repair | None
+    built: Session | None = field(default=None, repr=False, compare=False)
+    """The session that was built of the log to see that it can be; the first `session` takes it."""
+
+    def session(self, clock: Clock | None = None) -> Session:
+        """A session that goes on with this log, one of its own for each call; *clock* gives epoch milliseconds."""
+        made, self.built = self.built, None
+        if made is None:
+            made = Session.seeded(self.header, self.events)
+        made.end_seed(clock)
+        return made
+
+
+@dataclass(frozen=True)
+class Unreached:
+    """Where something of a deleted session may still be, and *which* one, where the store knows.
+
+    *kind* is "fork" (a session that began with its events), "backup" (any copy of the store's files), "memory" (what other
+    stores drew from it), "outside" (what its tools did), "disk" (blocks that the file system freed and did not overwrite) or
+    "wal" (pages that a reader still holds).
+    """
+
+    kind: str
+    which: str = ""
+
+
+@dataclass(frozen=True)
+class Deletion:
+    """What a deletion *removed* (files, tables), and what it could not reach."""
+
+    removed: tuple[str, ...]
+    unreached: tuple[Unreached, ...]
 
 
 class Listing(list[SessionHeader]):
@@ -62,6 +95,18 @@ class Store(Protocol):
     def revision(self, id: str) -> str:
         """An opaque word that changes when the log does."""
 
+    def delete(self, id: str) -> Deletion:
+        """Remove the log and all that is kept beside it; say what that cannot reach."""
+
+    def attach(self, session: Session, policy: Policy = on_barriers) -> Writer:
+        """Write behind a live session, as its one writer here."""
+
+    def save_checkpoint(self, session: Session, rows: Mapping[str, Any]) -> None:
+        """Keep a registry's checkpoint beside the log."""
+
+    def read_checkpoint(self, id: str, versions: Mapping[str, int] | None = None) -> Checkpoint:
+        """The rows that the log proves, and why the others are not used."""
+
 
 def check_types(events: Iterable[SessionEvent], path: Path | None = None) -> None:
     """Refuse an event of a type that nobody registered, unless it says that it may be passed over: UnknownEventError."""
@@ -76,9 +121,11 @@ def check_types(events: Iterable[SessionEvent], path: Path | None = None) -> Non
 def check_batch(events: Sequence[SessionEvent]) -> None:
     """What a load would refuse, an append refuses before it writes: EventError, UnknownEventError."""
     check_types(events)
-    for before, event in pairwise(events):
-        if event.seq != before.seq + 1:
-            raise EventError("seq", f"event {event.seq} comes after event {before.seq}")
+    expected = events[0].seq if events else 0
     for event in events:
+        if event.seq != expected:
+            raise EventError("seq", f"event {event.seq} comes after event {expected - 1}")
+        expected += 1
         check_envelope(event)
-        check_stored_shape(event.type, event.json_text)
+        if event.type in SHAPED_TYPES:
+            check_stored_shape(event.type, event.json_text)

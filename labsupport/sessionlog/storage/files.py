@@ -23,8 +23,27 @@ def is_taken(path: Path) -> bool:
     return path.exists() or path.is_symlink()
 
 
-def make_whole(path: Path, data: bytes) -> None:
-    """Make the file *path* with *data*, durable on return; FileExistsError when it is there. A crash leaves no half of it."""
+def make_folder(folder: Path) -> None:
+    """Make *folder* and what is missing above it, durable on return."""
+    if not folder.is_dir():
+        make_folder(folder.parent)
+        folder.mkdir(exist_ok=True)
+        fsync_folder(folder.parent)
+
+
+def replace_whole(path: Path, data: bytes) -> None:
+    """Put *data* in the place of the file *path*, durable on return. A crash leaves the old one or the new one."""
+    draft = _draft(path, data)
+    try:
+        os.replace(draft, path)
+    except BaseException:
+        draft.unlink()
+        raise
+    fsync_folder(path.parent)
+
+
+def _draft(path: Path, data: bytes) -> Path:
+    """A durable file with *data* beside *path*; nothing is left of it when that fails."""
     draft = path.with_name(f"{path.name}.{os.getpid()}.draft")
     with suppress(FileNotFoundError):
         draft.unlink()
@@ -35,6 +54,16 @@ def make_whole(path: Path, data: bytes) -> None:
             os.fsync(fd)
         finally:
             os.close(fd)
+    except BaseException:
+        draft.unlink()
+        raise
+    return draft
+
+
+def make_whole(path: Path, data: bytes) -> None:
+    """Make the file *path* with *data*, durable on return; FileExistsError when it is there. A crash leaves no half of it."""
+    draft = _draft(path, data)
+    try:
         if hasattr(os, "link"):
             os.link(draft, path)  # fails where the name is taken, which rename does not
         else:
@@ -55,7 +84,7 @@ def append_durably(path: Path, data: bytes, size: int) -> None:
     try:
         try:
             write_all(fd, data)
-            os.fsync(fd)
+            sync_data(fd)
         except BaseException:
             with suppress(OSError):
                 os.ftruncate(fd, size)
@@ -63,6 +92,11 @@ def append_durably(path: Path, data: bytes, size: int) -> None:
             raise
     finally:
         os.close(fd)
+
+
+def sync_data(fd: int) -> None:
+    """Make durable what was written to *fd*, and its size."""
+    getattr(os, "fdatasync", os.fsync)(fd)
 
 
 def cut(path: Path, size: int) -> None:
@@ -82,20 +116,33 @@ class WriterLock:
     """
 
     def __init__(self, path: Path) -> None:
-        lock = path.with_name(f"{path.name}.lock")
-        self._fd = open_plain(lock, os.O_RDWR | os.O_CREAT)
-        try:
-            portalocker.lock(self._fd, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
-        except portalocker.LockException:
-            pid = _pid(os.read(self._fd, 32))
-            os.close(self._fd)
-            who = f"process {pid}" if pid else "another process"
-            raise StoreBusyError(f"{who} is writing this log. Nothing was changed; close it there, or inspect the log here.",
-                                 path, pid) from None
+        self.file = path.with_name(f"{path.name}.lock")
         self.pid = os.getpid()
+        self._fd = self._lock(path)
+        while not self._is_there():  # a deletion took the name away after it was opened: that lock keeps nobody out
+            os.close(self._fd)
+            self._fd = self._lock(path)
         with suppress(OSError):  # on a full disk the message does without the pid
             os.ftruncate(self._fd, 0)
             os.write(self._fd, str(self.pid).encode())
+
+    def _lock(self, path: Path) -> int:
+        fd = open_plain(self.file, os.O_RDWR | os.O_CREAT)
+        try:
+            portalocker.lock(fd, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
+        except portalocker.LockException:
+            pid = _pid(os.read(fd, 32))
+            os.close(fd)
+            who = f"process {pid}" if pid else "another process"
+            raise StoreBusyError(f"{who} is writing this log. Nothing was changed; close it there, or inspect the log here.",
+                                 path, pid) from None
+        return fd
+
+    def _is_there(self) -> bool:
+        try:
+            return os.path.samestat(os.fstat(self._fd), os.stat(self.file))
+        except FileNotFoundError:
+            return False
 
     def release(self) -> None:
         """Let another writer in; a second call does nothing. A forked child gives up its copy, not the parent's lock."""

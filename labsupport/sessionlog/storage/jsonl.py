@@ -3,33 +3,33 @@ import hashlib
 import io
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from labsupport.errors import (
-    EventError,
-    LogCorruptError,
-    StaleCursorError,
-    StoreBusyError,
-    StoredLogError,
-    SurfaceError,
-    TornLogError,
-)
-from labsupport.sessionlog.events import SessionEvent, natural
+from labsupport.errors import EventError, LogCorruptError, StoredLogError, TornLogError
+from labsupport.sessionlog.events import SessionEvent
 from labsupport.sessionlog.header import SessionHeader
 from labsupport.sessionlog.json_text import write_data
-from labsupport.sessionlog.recovery import interrupted_turn_closers
-from labsupport.sessionlog.session import Session
-from labsupport.sessionlog.storage.chunk_rows import pack_chunk_runs
-from labsupport.sessionlog.storage.contract import Listing, LoadedLog, Repair, check_batch, check_types
-from labsupport.sessionlog.storage.files import WriterLock, append_durably, cut, is_taken, make_whole, open_plain
+from labsupport.sessionlog.storage.base import LogStore, Rows
+from labsupport.sessionlog.storage.checkpoints import Row
+from labsupport.sessionlog.storage.chunk_rows import record_lines
+from labsupport.sessionlog.storage.contract import Listing, Unreached
+from labsupport.sessionlog.storage.files import (
+    append_durably,
+    cut,
+    fsync_folder,
+    is_taken,
+    make_whole,
+    open_plain,
+    replace_whole,
+)
 from labsupport.sessionlog.storage.frames import ENCODINGS
 from labsupport.sessionlog.storage.paths import encode_segment
 from labsupport.sessionlog.storage.scan import Scan, TornTail, ends_a_turn, scan_file
-from labsupport.sessionlog.storage.writers import Policy, Writer, on_barriers
+from labsupport.strict_json import read_json
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class _Tail:
     next_seq: int
 
 
-class JsonlStore:
+class JsonlStore(LogStore):
     """The logs in the folder *root*; *compression* None or "zstd".
 
     >>> import tempfile
@@ -58,12 +58,10 @@ class JsonlStore:
     """
 
     def __init__(self, root: str | os.PathLike[str], compression: Literal["zstd"] | None = None) -> None:
-        self.root = Path(root)
+        super().__init__(Path(root))
         if self.root.is_symlink():
             raise StoredLogError("this folder is a link; name the folder that it points to", self.root)
         self._encoding = ENCODINGS[compression]
-        self._announced: dict[str, SessionHeader] = {}
-        self._locks: dict[str, WriterLock] = {}
         self._tails: dict[str, _Tail] = {}
 
     def path(self, id: str) -> Path:
@@ -72,110 +70,62 @@ class JsonlStore:
             raise EventError("id", "a session has an id")
         return self.root / (encode_segment(id) + self._encoding.ending)
 
-    def create(self, header: SessionHeader) -> None:
-        """Announce the session of *header*. Its file is made, whole, by the first append."""
-        header.check()
-        if is_taken(self.path(header.id)) or header.id in self._announced:
-            raise StoredLogError("there is a session of this id. Nothing was changed.", self.path(header.id))
-        self._announced[header.id] = header
+    def _lock_at(self, id: str) -> Path:
+        return self.path(id)
 
-    def append(self, id: str, events: Sequence[SessionEvent]) -> None:
-        """Add *events* to the log of *id*, durable on return. What a load would refuse is refused before it is written."""
-        check_batch(events)
-        if not events:
-            return
-        with self._writing(id) as path:
-            lines = b"".join(write_data(record, stored=True) + b"\n" for record in pack_chunk_runs(events))
-            if id in self._announced and not is_taken(path):
-                self._expect(events[0].seq, 0, path)
-                head = write_data({"type": "session", **self._announced[id].to_json()}) + b"\n"
-                make_whole(path, self._encoding.encode(head + lines))
-                self._announced.pop(id)
-            else:
-                tail = self._tail(id, path)
-                self._expect(events[0].seq, tail.next_seq, path)
-                append_durably(path, self._encoding.encode(lines), tail.size)
-            self._note(id, path, events[-1].seq + 1)
+    def _is_stored(self, id: str) -> bool:
+        return is_taken(self.path(id))
 
-    @staticmethod
-    def _expect(seq: int, stored: int, path: Path) -> None:
-        if seq != stored:
-            raise StaleCursorError(seq, stored, path)
+    def _begin(self, header: SessionHeader, events: Sequence[SessionEvent]) -> None:
+        path = self.path(header.id)
+        make_whole(path, self._encoding.encode(header_line(header) + record_lines(events)))
+        self._note(header.id, path, events[-1].seq + 1)
+
+    def _add(self, id: str, events: Sequence[SessionEvent]) -> None:
+        path = self.path(id)
+        append_durably(path, self._encoding.encode(record_lines(events)), self._tails[id].size)
+        self._note(id, path, events[-1].seq + 1)
 
     def _note(self, id: str, path: Path, next_seq: int) -> None:
         found = path.stat()
         self._tails[id] = _Tail(found.st_size, found.st_mtime_ns, next_seq)
 
-    def _tail(self, id: str, path: Path) -> _Tail:
-        """The end of the stored log, read again unless the file is as it was left."""
+    def _next_seq(self, id: str) -> int:
+        """Read again unless the file is as it was left."""
+        path = self.path(id)
         found, known = path.lstat(), self._tails.get(id)
         if known is None or (found.st_size, found.st_mtime_ns) != (known.size, known.changed):
-            scan, torn_bytes = self._scan(path)
-            if scan.torn is not None or torn_bytes:
+            scan = self._read(id)
+            if scan.torn is not None:
                 raise TornLogError("the last write to this log did not finish. Nothing was added; load(id) repairs it.",
-                                   path, scan.torn.line if scan.torn else None)
+                                   path, scan.torn.line or None)
             known = _Tail(found.st_size, found.st_mtime_ns, len(scan.events))
             self._tails[id] = known
-        return known
+        return known.next_seq
 
-    def _scan(self, path: Path) -> tuple[Scan, int]:
-        """What is stored at *path*, and how many bytes at its end are no whole batch."""
-        fd = open_plain(path, os.O_RDONLY)
-        with os.fdopen(fd, "rb") as file:
+    def _read(self, id: str) -> Scan:
+        path = self.path(id)
+        with os.fdopen(open_plain(path, os.O_RDONLY), "rb") as file:
             if self._encoding.ending == ".jsonl":
-                return scan_file(file, path), 0
+                return scan_file(file, path)
             raw = file.read()
         decoded = self._encoding.decode(raw)
         if ends_a_turn(decoded.behind):
             raise LogCorruptError(f"the batch at byte {len(raw) - decoded.torn} cannot be read, and a turn ends behind it, so "
                                   "this is damage, not a torn tail. Nothing was changed.", path)
-        return scan_file(io.BytesIO(decoded.data), path), decoded.torn
+        scan = scan_file(io.BytesIO(decoded.data), path)
+        if scan.torn is None and decoded.torn:
+            torn = TornTail(0, len(raw) - decoded.torn, decoded.torn, 0, 0, "the last batch is not whole")
+            return Scan(scan.header, scan.events, scan.committed_bytes, torn)
+        return scan
 
-    def inspect(self, id: str) -> LoadedLog:
-        """The log of *id*, repaired in memory; nothing on the disk is touched, and no lock is taken."""
-        return self._repaired(id, lambda scan, torn_bytes: None)
-
-    def load(self, id: str) -> LoadedLog:
-        """The log of *id*, repaired, and the repair committed: what it cuts off is kept beside the log first.
-
-        StoreBusyError while a writer is attached, here or elsewhere: a live session is not repaired as if it had crashed.
-        """
-        if id in self._locks:
-            raise StoreBusyError("this session is live in this process. Nothing was changed; close its writer first.",
-                                 self.path(id), self._locks[id].pid)
+    def _repair(self, id: str, scan: Scan, closers: Sequence[SessionEvent]) -> Path | None:
         path = self.path(id)
-        if not is_taken(path):
-            raise FileNotFoundError(f"{path}: there is no session of this id")
-        with self._writing(id):
-            def commit(scan: Scan, torn_bytes: int) -> Path | None:
-                return self._cut_tail(path, scan) if scan.torn or torn_bytes else None
-
-            loaded = self._repaired(id, commit)
-            if loaded.repair is not None and loaded.repair.added:
-                added = [write_data(record, stored=True) + b"\n" for record in pack_chunk_runs(loaded.repair.added)]
-                append_durably(path, self._encoding.encode(b"".join(added)), path.stat().st_size)
-            self._note(id, path, len(loaded.events))
-        return loaded
-
-    def _repaired(self, id: str, commit: Callable[[Scan, int], Path | None]) -> LoadedLog:
-        path = self.path(id)
-        scan, torn_bytes = self._scan(path)
-        if scan.header.id != id:
-            raise LogCorruptError("the header names another session than the file does. Nothing was changed; a log that was "
-                                  "copied keeps its name, or gets a header of its own (fork).", path, 1)
-        check_types(scan.events, path)
-        closers = interrupted_turn_closers(scan.events)
-        try:  # what opens is derivable: surface rules and relations of the header are checked here, before anything is changed
-            Session.create(scan.header.id, seed=[*scan.events, *closers], header=scan.header)
-        except (EventError, SurfaceError) as error:
-            raise LogCorruptError(f"{str(error).removesuffix('. Nothing was changed.')}. Nothing was changed.", path) from None
-        torn = scan.torn
-        if torn is None and torn_bytes:
-            torn = TornTail(0, path.stat().st_size - torn_bytes, torn_bytes, 0, 0, "the last batch is not whole")
-        if torn is None and not closers:
-            return LoadedLog(scan.header, scan.events, None)
-        kept_in = commit(scan, torn_bytes)
-        return LoadedLog(scan.header, scan.events + closers, Repair(torn, tuple(closers), kept_in))
+        kept_in = self._cut_tail(path, scan) if scan.torn is not None else None
+        if closers:
+            append_durably(path, self._encoding.encode(record_lines(closers)), path.stat().st_size)
+        self._note(id, path, len(scan.events) + len(closers))
+        return kept_in
 
     def _cut_tail(self, path: Path, scan: Scan) -> Path:
         """Keep what was not committed in a file beside the log, then cut it off."""
@@ -187,16 +137,11 @@ class JsonlStore:
         elif scan.committed_bytes == len(decoded.data):
             start, line_start = len(raw) - decoded.torn, scan.committed_bytes
         kept_in = _keep(path.with_name(f"{path.name}.torn-{start}"), raw[start:])
-        cut(path, start)
-        if line_start < scan.committed_bytes:  # the batch was whole and its end was not good: write its good part again
-            append_durably(path, self._encoding.encode(decoded.data[line_start:scan.committed_bytes]), start)
+        if line_start < scan.committed_bytes:  # the batch was whole and its end was not good: its good part stays
+            replace_whole(path, raw[:start] + self._encoding.encode(decoded.data[line_start:scan.committed_bytes]))
+        else:
+            cut(path, start)
         return kept_in
-
-    def read_from(self, id: str, seq: int) -> list[SessionEvent]:
-        """The committed events of *id* from *seq* on."""
-        scan, _ = self._scan(self.path(id))
-        check_types(scan.events, self.path(id))
-        return scan.events[natural(seq, "seq"):]
 
     def list(self) -> Listing:
         """The headers of the logs in the folder; no log is read. Logs whose header cannot be read are in `.problems`."""
@@ -225,58 +170,40 @@ class JsonlStore:
             facts = [found.st_size, found.st_mtime_ns, found.st_ino, hashlib.sha256(file.read()).hexdigest()]
         return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:24]
 
-    def attach(self, session: Session, policy: Policy = on_barriers) -> Writer:
-        """The log's one writer: it stores what *session* logs from now on, and what of it is not stored yet."""
-        path = self.path(session.id)
-        if session.id in self._locks:
-            raise StoreBusyError("this session has a writer in this process. Nothing was changed.", path,
-                                 self._locks[session.id].pid)
-        self.root.mkdir(parents=True, exist_ok=True)
-        lock = WriterLock(path)
-        fresh = session.id not in self._announced
-        try:
-            stored = self._tail(session.id, path).next_seq if is_taken(path) else 0
-            if stored > len(session.events) or (stored and not self._continues(session, stored)):
-                raise StaleCursorError(len(session.events), stored, path)
-            if not is_taken(path):
-                self._announced[session.id] = session.header
-        except BaseException:
-            lock.release()
-            raise
-        self._locks[session.id] = lock
-        return Writer(session, stored, policy, lambda events: self.append(session.id, events),
-                      lambda: self._detach(session.id, fresh))
-
-    def _continues(self, session: Session, stored: int) -> bool:
-        last = self.read_from(session.id, stored - 1)[0]
-        return last.to_json() == session.events[stored - 1].to_json()
-
-    def _detach(self, id: str, fresh: bool) -> None:
-        if fresh and not is_taken(self.path(id)):
-            self._announced.pop(id, None)  # nothing was ever written
-        lock = self._locks.pop(id, None)
-        if lock is not None:
-            lock.release()
-
-    @contextmanager
-    def _writing(self, id: str) -> Iterator[Path]:
-        """The path of the log, while this process is its one writer."""
+    def _remove(self, id: str) -> tuple[Sequence[str], Sequence[Unreached]]:
         path = self.path(id)
-        held = self._locks.get(id)
-        if held is not None:
-            if held.pid != os.getpid():
-                raise StoreBusyError(f"process {held.pid}, which this one was forked from, is writing this log. "
-                                     "Nothing was written; open a store of your own.", path, held.pid)
-            yield path
-            return
-        if not is_taken(path) and id not in self._announced:
-            raise FileNotFoundError(f"{path}: there is no session of this id; create(header) announces one")
-        self.root.mkdir(parents=True, exist_ok=True)
-        lock = WriterLock(path)
+        beside = re.compile(re.escape(path.name) + r"\.(torn-\d+(\.\d+)?|views)?(\.?\d+\.draft)?")
+        lock = path.with_name(f"{path.name}.lock")
+        side = sorted(name for name in os.listdir(self.root) if beside.fullmatch(name))
+        for name in side:
+            (self.root / name).unlink()
+        path.unlink()
+        self._tails.pop(id, None)
+        if os.name == "posix":
+            lock.unlink()  # whoever opened it meanwhile sees that its name is gone
+        fsync_folder(self.root)
+        return [path.name, *side], [Unreached("disk")]
+
+    def _views(self, id: str) -> Path:
+        path = self.path(id)
+        return path.with_name(f"{path.name}.views")
+
+    def _rows(self, id: str) -> Rows:
+        """Checkpoints are a cache: a file that cannot be read is as good as none, and the next save replaces it."""
         try:
-            yield path
-        finally:
-            lock.release()
+            with os.fdopen(open_plain(self._views(id), os.O_RDONLY), "rb") as file:
+                found = read_json(file.read())
+            return [Row(**row) for row in found["rows"]]
+        except (FileNotFoundError, ValueError, TypeError, KeyError):
+            return []
+
+    def _keep_rows(self, id: str, rows: Sequence[Row]) -> None:
+        replace_whole(self._views(id), write_data({"rows": [asdict(row) for row in rows]}, stored=True))
+
+
+def header_line(header: SessionHeader) -> bytes:
+    """The first line of the log of *header*."""
+    return write_data({"type": "session", **header.to_json()}) + b"\n"
 
 
 def _keep(path: Path, data: bytes) -> Path:

@@ -1,6 +1,6 @@
 """Reading the bytes of a log: what was committed, what was torn off at the end, and what is damage (chapter 4, §4.8–4.9)."""
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -56,8 +56,17 @@ def scan_log(data: bytes) -> Scan:
 
 def scan_file(file: BinaryIO, path: Path | None = None) -> Scan:
     """As `scan_log`, from a file that is open at its beginning; *path* is for the messages."""
+    first = file.readline()
+    return scan_lines(first, iter(lambda: file.readlines(1 << 20), []), path)
+
+
+def scan_lines(first: bytes, blocks: Iterable[list[bytes]], path: Path | None = None, first_seq: int = 0) -> Scan:
+    """As `scan_log`, from the header's line *first* and the lines of the records behind it, in *blocks* of any size.
+
+    The records are those from *first_seq* on.
+    """
     with no_garbage_collection():
-        return _Reader(file, path).read()
+        return _Reader(first, iter(blocks), path, first_seq).read()
 
 
 def ends_a_turn(lines: bytes) -> bool:
@@ -74,14 +83,15 @@ def record_type(line: bytes) -> object:
 
 
 class _Reader:
-    def __init__(self, file: BinaryIO, path: Path | None) -> None:
-        self.file, self.path = file, path
+    def __init__(self, first: bytes, blocks: Iterator[list[bytes]], path: Path | None, first_seq: int) -> None:
+        self.first, self.blocks, self.path, self.first_seq = first, blocks, path, first_seq
         self.events: list[SessionEvent] = []
         self.line, self.offset = 1, 0  # of the record that is read next
 
     def read(self) -> Scan:
         header = self._header()
-        for lines in iter(lambda: self.file.readlines(1 << 20), []):
+        for block in self.blocks:
+            lines = list(block)
             unfinished = lines.pop() if not lines[-1].endswith(b"\n") else b""
             clean = _is_clean(b"".join(lines))
             for at, line in enumerate(lines):
@@ -103,8 +113,8 @@ class _Reader:
             except (msgspec.MsgspecError, UnicodeError, RecursionError):
                 pass  # stricter than the rules (1.0 for 1, lone surrogates), and it knows no packed rows
             else:
-                if event.seq != len(events):
-                    return f"its seq is {event.seq}, and {len(events)} is the next one"
+                if event.seq != self.first_seq + len(events):
+                    return f"its seq is {event.seq}, and {self.first_seq + len(events)} is the next one"
                 if (event.type in _LOOKED_INTO or event.surface_op is not UNSET or event.source_event_seqs is not UNSET
                         or event.ignorable is not UNSET):
                     self._check(event)
@@ -131,11 +141,11 @@ class _Reader:
         try:
             events = decode_record(record)
         except EventError as error:
-            if is_chunk_row(record) or not same_json(record.get("seq"), len(self.events)):
+            if is_chunk_row(record) or not same_json(record.get("seq"), self.first_seq + len(self.events)):
                 return str(error)
             raise self._damage(str(error)) from None
-        if events[0].seq != len(self.events):
-            return f"its seq is {events[0].seq}, and {len(self.events)} is the next one"
+        if events[0].seq != self.first_seq + len(self.events):
+            return f"its seq is {events[0].seq}, and {self.first_seq + len(self.events)} is the next one"
         self.events += events
         return ""
 
@@ -165,10 +175,11 @@ class _Reader:
         yield from rest
         if unfinished:
             yield unfinished
-        yield from self.file
+        for block in self.blocks:
+            yield from block
 
     def _header(self) -> SessionHeader:
-        first = self.file.readline()
+        first = self.first
         self.offset = len(first)
         try:
             value = read_json(first)

@@ -1,0 +1,229 @@
+"""Many logs in one SQLite file (chapter 4, §4.8)."""
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from labsupport.errors import EventError, StoredLogError, TornLogError
+from labsupport.sessionlog.events import SessionEvent, natural
+from labsupport.sessionlog.header import SessionHeader
+from labsupport.sessionlog.json_text import write_data
+from labsupport.sessionlog.storage.base import Events, LogStore, Rows
+from labsupport.sessionlog.storage.checkpoints import Row
+from labsupport.sessionlog.storage.contract import Listing, Unreached, check_types
+from labsupport.sessionlog.storage.database import Database
+from labsupport.sessionlog.storage.jsonl import header_line
+from labsupport.sessionlog.storage.paths import encode_segment
+from labsupport.sessionlog.storage.rows import COLUMNS, event_row, row_line, to_text, to_value
+from labsupport.sessionlog.storage.scan import Scan, scan_lines
+from labsupport.strict_json import read_json
+
+_SCHEMA = """
+CREATE TABLE sessions (number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, header TEXT NOT NULL);
+CREATE TABLE events (session_id TEXT NOT NULL, seq INTEGER NOT NULL, type TEXT NOT NULL, time INTEGER NOT NULL,
+    data TEXT NOT NULL, source_event_seqs TEXT, surface_op TEXT, ignorable INTEGER,
+    PRIMARY KEY (session_id, seq)) WITHOUT ROWID;
+CREATE TABLE torn (session_id TEXT NOT NULL, repair INTEGER NOT NULL, place INTEGER NOT NULL, row TEXT NOT NULL,
+    PRIMARY KEY (session_id, repair, place)) WITHOUT ROWID;
+CREATE TABLE checkpoints (session_id TEXT NOT NULL, key TEXT NOT NULL, ver INTEGER NOT NULL, seq INTEGER NOT NULL,
+    val TEXT NOT NULL, proof TEXT NOT NULL, revision TEXT NOT NULL, PRIMARY KEY (session_id, key, ver, seq)) WITHOUT ROWID
+"""
+_TABLES = ("events", "torn", "checkpoints")
+
+
+class SqliteStore(LogStore):
+    """The logs in the file *path*; several sessions, in one database in WAL mode whose commits are synced.
+
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> store = SqliteStore(f"{folder.name}/sessions.db")
+    >>> store.create(SessionHeader("demo"))
+    >>> store.append("demo", [SessionEvent.from_json({"type": "turn/start", "seq": 0, "time": 1, "data": {"turn": 1}})])
+    >>> [event.type for event in store.inspect("demo").events]
+    ['turn/start', 'turn/end']
+    >>> store.close(); folder.cleanup()
+
+    Errors as in JsonlStore. LogFormatError also for a database of something else or of another schema, LogCorruptError for one
+    that SQLite finds damaged. A row that cannot be read, or a gap, and all rows behind it, are a torn tail, unless a turn ends
+    there. Chapter 4, §4.8.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.file = Path(path)
+        super().__init__(self.file.parent)
+        if self.root.is_symlink():
+            raise StoredLogError("this folder is a link; name the folder that it points to", self.root)
+        self._database = Database(self.file, _SCHEMA)
+        self._ends: dict[str, tuple[int, int]] = {}  # id → the session's number, and its next seq when it was last read
+
+    def close(self) -> None:
+        """Close the database; the next call opens it again."""
+        self._database.close()
+
+    def path(self, id: str) -> Path:
+        """The database's file, whatever the *id*."""
+        if type(id) is not str or not id:
+            raise EventError("id", "a session has an id")
+        return self.file
+
+    def _lock_at(self, id: str) -> Path:
+        return self.file.with_name(f"{self.file.name}.locks") / encode_segment(id)
+
+    @contextmanager
+    def _cursor(self, *, write: bool = False, make: bool = False) -> Iterator[Any]:
+        with self._database.transaction(write=write, make=make) as connection:
+            yield connection
+
+    def _is_stored(self, id: str) -> bool:
+        self.path(id)
+        try:
+            with self._cursor() as database:
+                return database.execute("SELECT 1 FROM sessions WHERE id = ?", (to_value(id),)).fetchone() is not None
+        except FileNotFoundError:
+            return False
+
+    def _begin(self, header: SessionHeader, events: Sequence[SessionEvent]) -> None:
+        with self._cursor(write=True, make=True) as database:
+            head = to_value(header_line(header).decode())
+            number = database.execute("INSERT INTO sessions (id, header) VALUES (?, ?)", (to_value(header.id), head)).lastrowid
+            self._insert(database, header.id, events)
+        self._ends[header.id] = (number, events[-1].seq + 1)
+
+    def _add(self, id: str, events: Sequence[SessionEvent]) -> None:
+        with self._cursor(write=True) as database:
+            self._expect(id, events[0].seq, self._end(database, id)[1])
+            self._insert(database, id, events)
+        self._ends[id] = (self._ends[id][0], events[-1].seq + 1)
+
+    @staticmethod
+    def _insert(database: Any, id: str, events: Sequence[SessionEvent]) -> None:
+        key = to_value(id)
+        database.executemany(f"INSERT INTO events ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                             [(key, *event_row(event)) for event in events])
+
+    @staticmethod
+    def _end(database: Any, id: str) -> tuple[int, int]:
+        """The number of the session, and the seq behind its last row."""
+        found: tuple[int, int] = database.execute(
+            "SELECT number, (SELECT coalesce(max(seq), -1) + 1 FROM events WHERE session_id = sessions.id) FROM sessions "
+            "WHERE id = ?", (to_value(id),)).fetchone()
+        return found
+
+    def _next_seq(self, id: str) -> int:
+        """Read again unless the session is as it was left."""
+        with self._cursor() as database:
+            end = self._end(database, id)
+        if self._ends.get(id) != end:
+            scan = self._read(id)
+            if scan.torn is not None:
+                raise TornLogError("the last write to this log did not finish. Nothing was added; load(id) repairs it.",
+                                   self.file, scan.torn.line)
+            self._ends[id] = (end[0], len(scan.events))
+        return self._ends[id][1]
+
+    def _read(self, id: str, database: Any = None) -> Scan:
+        if database is None:
+            self._find(id)
+            with self._cursor() as fresh:
+                return self._read(id, fresh)
+        head, = database.execute("SELECT header FROM sessions WHERE id = ?", (to_value(id),)).fetchone()
+        rows = database.execute(f"SELECT {COLUMNS} FROM events WHERE session_id = ? ORDER BY seq", (to_value(id),))
+        blocks = iter(lambda: [row_line(row) for row in rows.fetchmany(1000)], [])
+        return scan_lines(head, blocks, self.file)
+
+    def _repair(self, id: str, scan: Scan, closers: Sequence[SessionEvent]) -> Path | None:
+        key, kept = to_value(id), len(scan.events)
+        with self._cursor(write=True) as database:
+            if scan.torn is not None:
+                behind = "session_id = ? AND (seq < 0 OR seq >= ?)"
+                rows = database.execute(f"SELECT {COLUMNS} FROM events WHERE {behind} ORDER BY seq", (key, kept)).fetchall()
+                repair, = database.execute("SELECT coalesce(max(repair), 0) + 1 FROM torn WHERE session_id = ?",
+                                           (key,)).fetchone()
+                database.executemany("INSERT INTO torn VALUES (?, ?, ?, ?)", [
+                    (key, repair, place, json.dumps([_shown(value) for value in row[1:]])) for place, row in enumerate(rows)])
+                database.execute(f"DELETE FROM events WHERE {behind}", (key, kept))
+            self._insert(database, id, closers)
+            number, _ = self._end(database, id)
+        self._ends[id] = (number, kept + len(closers))
+        return None if scan.torn is None else self.file
+
+    def read_from(self, id: str, seq: int) -> Events:
+        """The committed events of *id* from *seq* on. Rows before it are looked at only when the log's end was not seen yet."""
+        natural(seq, "seq")
+        self._find(id)
+        with self._cursor() as database:
+            if self._ends.get(id) != self._end(database, id):
+                events = self._read(id, database).events[seq:]
+            else:
+                rows = database.execute(f"SELECT {COLUMNS} FROM events WHERE session_id = ? AND seq >= ? ORDER BY seq",
+                                        (to_value(id), seq))
+                head = header_line(SessionHeader(id))
+                events = scan_lines(head, [[row_line(row) for row in rows]], self.file, first_seq=seq).events
+        check_types(events, self.file)
+        return events
+
+    def list(self) -> Listing:
+        """The headers in the database; no event is read. Those that cannot be read are in `.problems`."""
+        headers: list[SessionHeader] = []
+        problems: list[StoredLogError] = []
+        try:
+            with self._cursor() as database:
+                heads = database.execute("SELECT header FROM sessions ORDER BY id").fetchall()
+        except FileNotFoundError:
+            heads = []
+        for head, in heads:
+            try:
+                headers.append(scan_lines(head, [], self.file).header)
+            except StoredLogError as error:
+                problems.append(error)
+        return Listing(headers, problems)
+
+    def revision(self, id: str) -> str:
+        """An opaque word that changes when the log of *id* does."""
+        self._find(id)
+        with self._cursor() as database:
+            end = self._end(database, id)
+            last = database.execute(f"SELECT {COLUMNS} FROM events WHERE session_id = ? ORDER BY seq DESC LIMIT 1",
+                                    (to_value(id),)).fetchone()
+        return hashlib.sha256(repr((end, last)).encode()).hexdigest()[:24]
+
+    def _remove(self, id: str) -> tuple[Sequence[str], Sequence[Unreached]]:
+        with self._cursor(write=True) as database:
+            removed = ["sessions"]
+            database.execute("DELETE FROM sessions WHERE id = ?", (to_value(id),))
+            for table in _TABLES:
+                if database.execute(f"DELETE FROM {table} WHERE session_id = ?", (to_value(id),)).rowcount:
+                    removed.append(table)
+        self._ends.pop(id, None)
+        emptied = self._database.empty_wal()
+        if os.name == "posix":
+            lock = self._lock_at(id)
+            lock.with_name(f"{lock.name}.lock").unlink()  # whoever opened it meanwhile sees that its name is gone
+        return removed, [Unreached("disk")] if emptied else [Unreached("disk"), Unreached("wal")]
+
+    def _rows(self, id: str) -> Rows:
+        with self._cursor() as database:
+            rows = database.execute("SELECT key, ver, seq, val, proof, revision FROM checkpoints WHERE session_id = ?",
+                                    (to_value(id),)).fetchall()
+        return [Row(to_text(key), ver, seq, read_json(val), to_text(proof), to_text(revision))
+                for key, ver, seq, val, proof, revision in rows]
+
+    def _keep_rows(self, id: str, rows: Sequence[Row]) -> None:
+        key = to_value(id)
+        with self._cursor(write=True) as database:
+            database.execute("DELETE FROM checkpoints WHERE session_id = ?", (key,))
+            database.executemany("INSERT INTO checkpoints VALUES (?, ?, ?, ?, ?, ?, ?)", [
+                (key, to_value(row.key), row.ver, row.seq, write_data(row.val, stored=True).decode(), row.proof, row.revision)
+                for row in rows])
+
+
+def _shown(value: Any) -> Any:
+    """A column of a row that is kept aside, as JSON; bytes as the text that they spell, byte by byte where they spell none."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "surrogateescape")
+    return value
+
+
