@@ -57,7 +57,7 @@ def fork(session: Session, boundary: int | None = None, child_id: str | None = N
     if type(at) is not int or not (0 <= at < len(events) or (boundary is None and at == -1)):
         last = f"the last one is {len(events) - 1}" if events else "the log is empty"
         raise ForkError(f"there is no event {at} to fork behind; {last}", boundary, last_boundary(events))
-    if at >= 0 and not is_boundary(events, at):
+    if at >= 0 and _behind(events[:at + 1]) == "turn/start":
         last_legal = last_boundary(events[:at])
         where = ("There is no boundary before it; wait for the turn's end" if last_legal is None else
                  f"The last boundary before it is {last_legal}")
@@ -69,7 +69,7 @@ def fork(session: Session, boundary: int | None = None, child_id: str | None = N
     now = clock() if clock is not None else events[at].time if at >= 0 else source.created_at
     header = SessionHeader(child_id, created_at=max(0, now), cwd=source.cwd, parent_session=session.id, seed_length=at + 1,
                            delegation_depth=source.delegation_depth, agent_preset=source.agent_preset)
-    return Session.create(child_id, events[:at + 1], header, clock)
+    return session.branch(header, at + 1, clock)
 
 
 def boundaries(events: Iterable[SessionEvent]) -> list[int]:

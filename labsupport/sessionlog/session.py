@@ -7,13 +7,22 @@ from msgspec import UNSET, Raw
 
 from labsupport.errors import EventError, ReentrantAppendError
 from labsupport.frozen import freeze
-from labsupport.sessionlog.events import SessionEvent, integer, sources_from_json, surface_op_from_json
+from labsupport.sessionlog.events import (
+    RETIRED_TYPES,
+    SURFACE_TYPES,
+    SessionEvent,
+    integer,
+    sources_from_json,
+    surface_op_from_json,
+)
 from labsupport.sessionlog.header import SessionHeader
 from labsupport.sessionlog.json_text import write_data
 from labsupport.sessionlog.shapes import SHAPED_TYPES, canonical_header, check_stored_shape
 from labsupport.sessionlog.surface import Plan, Surface, derive_event_message
 from labsupport.sessionlog.views import View
 from labsupport.system import no_garbage_collection
+
+_LOOKED_INTO = SURFACE_TYPES | SHAPED_TYPES | RETIRED_TYPES
 
 Observer = Callable[[SessionEvent], None]
 Clock = Callable[[], int]
@@ -71,10 +80,30 @@ class Session:
         session._take_all(seed)
         return session
 
+    def branch(self, header: SessionHeader, length: int, clock: Clock | None) -> "Session":
+        """A session of *header* that begins with the first *length* events of this one, which stays as it is."""
+        seed = self._events[:length]
+        surface = self.surface.as_of(length - 1)
+        if surface is None:
+            return Session.create(header.id, seed, header, clock)
+        for event in seed[self.first_live_seq:]:  # those before it were checked when they were the seed of this session
+            if event.type in SHAPED_TYPES:
+                check_stored_shape(event.type, event.json_text)
+        header.check()
+        made = Session(header, None)
+        made._events, made.surface = seed, surface
+        made.end_seed(clock)
+        return made
+
     def _take_all(self, seed: Iterable[SessionEvent]) -> None:
         with no_garbage_collection():
+            events = self._events
             for event in seed:
-                self._take(event)
+                if (event.type in _LOOKED_INTO or event.seq != len(events) or event.surface_op is not UNSET
+                        or event.source_event_seqs is not UNSET or event.ignorable is not UNSET):
+                    self._take(event)
+                else:
+                    events.append(event)  # nothing in it is checked
 
     def end_seed(self, clock: Clock | None) -> None:
         """Log that what follows is live, unless the seed ends so already; *clock* gives the time from here on."""

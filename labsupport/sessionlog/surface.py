@@ -113,6 +113,16 @@ class Surface:
         if not same_json(_without_content(old.read()), _without_content(event.read())):
             raise SurfaceError(event.seq, f"a result that replaces result {shadowed[0]} may change its block's content only")
 
+    def as_of(self, seq: int) -> "Surface | None":
+        """The surface as it was behind event *seq*; None where a later replacement has taken nodes that it had."""
+        if self._replacements and self._replacements[-1].seq > seq:
+            return None
+        made = Surface()
+        made._nodes = [node for node in self._nodes if node <= seq]
+        made._places = {node: at for at, node in enumerate(made._nodes)}
+        made._replacements = list(self._replacements)
+        return made
+
     def apply(self, plan: Plan | None) -> None:
         """Carry out *plan*, which `plan` made of this surface as it is."""
         if plan is None:

@@ -28,7 +28,8 @@ class View(Sequence[T], Generic[T]):
     def __getitem__(self, index: slice) -> list[T]: ...
     def __getitem__(self, index: int | slice) -> T | list[T]:
         if isinstance(index, slice):
-            return [self._storage[at] for at in range(*index.indices(self._length))]
+            return self._storage[slice(*index.indices(self._length))] if index.step is None else [
+                self._storage[at] for at in range(*index.indices(self._length))]
         if not -self._length <= index < self._length:
             raise IndexError(f"index {index} of {self._length} items")
         return self._storage[index if index >= 0 else self._length + index]

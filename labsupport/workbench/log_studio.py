@@ -25,12 +25,12 @@ PRUNED = "\n\n[... tool result middle pruned ...]\n\n"
 
 
 class Studio:
-    """The recording of session *name* in *folder*; the same *seed* makes the same bytes."""
+    """The recording of session *name* in *folder*; the same *seed* makes the same bytes. *header* has its other fields."""
 
-    def __init__(self, folder: Path, name: str, seed: int = 4) -> None:
+    def __init__(self, folder: Path, name: str, seed: int = 4, **header: Any) -> None:
         self.clock = SampleClock(seed)
-        self.store = JsonlStore(folder)
-        self.session = Session.create(name, header=SessionHeader(name, created_at=self.clock.now), clock=self.clock)
+        self.store = JsonlStore(folder, pack=True)
+        self.session = Session.create(name, header=SessionHeader(name, created_at=self.clock.now, **header), clock=self.clock)
         self.writer = self.store.attach(self.session, on_barriers)
         self._count = usage_counter()
 

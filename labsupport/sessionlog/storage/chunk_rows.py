@@ -1,5 +1,5 @@
 """The one codec between events and the records of both stores: an event, or a packed row of chunks (chapter 4, §4.8)."""
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -100,19 +100,16 @@ def _packed(events: Iterable[SessionEvent]) -> list[SessionEvent | dict[str, Any
     return records
 
 
-def record_lines(events: Iterable[SessionEvent]) -> bytes:
-    """The records of *events*, packed, as lines of JSON text."""
-    lines: list[bytes] = []
-    for event in _packed(events):
-        try:
-            lines.append(_encode(event) if isinstance(event, SessionEvent) else write_data(event, stored=True))
-        except UnicodeEncodeError:  # a surrogate in a type
-            lines.append(write_data(to_json(event), stored=True))
-    lines.append(b"")
-    return b"\n".join(lines)
+def record_lines(events: Sequence[SessionEvent], pack: bool = False) -> bytes:
+    """The records of *events* as lines of JSON text; with *pack* runs of chunks stand in rows."""
+    try:
+        return _encode_lines(_packed(events) if pack else events)
+    except UnicodeEncodeError:  # a surrogate in a type or in a row
+        records = _packed(events) if pack else events
+        return b"".join(write_data(to_json(record), stored=True) + b"\n" for record in records)
 
 
-_encode = msgspec.json.Encoder().encode
+_encode_lines = msgspec.json.Encoder().encode_lines
 
 
 def _packable(event: SessionEvent) -> dict[str, Any] | None:

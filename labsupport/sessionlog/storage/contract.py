@@ -1,11 +1,14 @@
 """What both stores promise (chapter 4, §4.8)."""
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Protocol
 
+from msgspec import UNSET
+
 from labsupport.errors import EventError, StoredLogError, UnknownEventError
-from labsupport.sessionlog.events import SessionEvent, check_envelope, is_known_type
+from labsupport.sessionlog.events import RETIRED_TYPES, SURFACE_TYPES, SessionEvent, check_envelope, is_known_type
 from labsupport.sessionlog.header import SessionHeader
 from labsupport.sessionlog.session import Clock, Session
 from labsupport.sessionlog.shapes import SHAPED_TYPES, check_stored_shape
@@ -108,10 +111,11 @@ class Store(Protocol):
         """The rows that the log proves, and why the others are not used."""
 
 
-def check_types(events: Iterable[SessionEvent], path: Path | None = None) -> None:
+def check_types(events: Sequence[SessionEvent], path: Path | None = None) -> None:
     """Refuse an event of a type that nobody registered, unless it says that it may be passed over: UnknownEventError."""
-    for event in events:
-        if not is_known_type(event.type) and event.ignorable is not True:
+    unknown = {kind for kind in {event.type for event in events} if not is_known_type(kind)}
+    for event in events if unknown else ():
+        if event.type in unknown and event.ignorable is not True:
             raise UnknownEventError(
                 f"event {event.seq} has a type that is not known here and not marked ignorable, so it may change how the rest "
                 "is read. The log is whole: register the type (register_event_type), or load the plug-in that wrote it.",
@@ -121,11 +125,16 @@ def check_types(events: Iterable[SessionEvent], path: Path | None = None) -> Non
 def check_batch(events: Sequence[SessionEvent]) -> None:
     """What a load would refuse, an append refuses before it writes: EventError, UnknownEventError."""
     check_types(events)
-    expected = events[0].seq if events else 0
+    seqs = [event.seq for event in events]
+    if seqs and seqs != list(range(seqs[0], seqs[0] + len(seqs))):
+        before, seq = next((before, seq) for before, seq in pairwise(seqs) if seq != before + 1)
+        raise EventError("seq", f"event {seq} comes after event {before}")
     for event in events:
-        if event.seq != expected:
-            raise EventError("seq", f"event {event.seq} comes after event {expected - 1}")
-        expected += 1
-        check_envelope(event)
-        if event.type in SHAPED_TYPES:
-            check_stored_shape(event.type, event.json_text)
+        if (event.type in _LOOKED_INTO or event.surface_op is not UNSET or event.source_event_seqs is not UNSET
+                or event.ignorable is not UNSET):
+            check_envelope(event)
+            if event.type in SHAPED_TYPES:
+                check_stored_shape(event.type, event.json_text)
+
+
+_LOOKED_INTO = SHAPED_TYPES | SURFACE_TYPES | RETIRED_TYPES

@@ -160,8 +160,8 @@ class SqliteStore(LogStore):
             else:
                 rows = database.execute(f"SELECT {COLUMNS} FROM events WHERE session_id = ? AND seq >= ? ORDER BY seq",
                                         (to_value(id), seq))
-                head = header_line(SessionHeader(id))
-                events = scan_lines(head, [[row_line(row) for row in rows]], self.file, first_seq=seq).events
+                blocks = iter(lambda: [row_line(row) for row in rows.fetchmany(1000)], [])
+                events = scan_lines(header_line(SessionHeader(id)), blocks, self.file, first_seq=seq).events
         check_types(events, self.file)
         return events
 
