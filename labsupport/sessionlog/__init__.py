@@ -10,6 +10,7 @@
     folding.py      one view of the same events; projections.py: many of them at one watermark; units.py: those that come along
     lineage.py      resume, fork, replay
     driver.py       the turn/step loop that records a task; models.py, stream.py, tools.py: what it talks to
+    pruning.py      long results without their middle; compaction.py: a summary in the place of a range
     transcript.py   what people read of a log
     tokens.py       a fixed estimate, and a real tokenizer
     storage/        the only place that touches a disk
@@ -39,6 +40,7 @@ from labsupport.sessionlog.json_text import is_lossless_json
 from labsupport.sessionlog.lineage import delegate, fork, replay, resume
 from labsupport.sessionlog.models import Model, Reply, Request, ScriptedModel
 from labsupport.sessionlog.projections import ProjectionRegistry, Snapshot
+from labsupport.sessionlog.pruning import PruneConfig, prune_content, prune_session
 from labsupport.sessionlog.recovery import interrupted_turn_closers
 from labsupport.sessionlog.session import Session
 from labsupport.sessionlog.storage.chunk_rows import decode_record, pack_chunk_runs
@@ -59,6 +61,7 @@ __all__ = [
     "Problem",
     "ProjectionError",
     "ProjectionRegistry",
+    "PruneConfig",
     "ReentrantAppendError",
     "Reply",
     "Request",
@@ -92,12 +95,16 @@ __all__ = [
     "is_lossless_json",
     "pack_chunk_runs",
     "pairing_cuts",
+    "prune_content",
+    "prune_session",
     "register_event_type",
     "replay",
     "resume",
     "run_turn",
-    "session_stats", "surface_tokens",
-    "to_json", "todo",
+    "session_stats",
+    "surface_tokens",
+    "to_json",
+    "todo",
     "tool_pairing",
     "transcript",
     "turn_status",

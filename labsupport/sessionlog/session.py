@@ -197,14 +197,16 @@ class Session:
         nodes = self.surface.nodes
         if self._generation != self.surface.replace_generation:
             self._generation, self._derived, self._messages = self.surface.replace_generation, 0, []
-        for at in range(self._derived, len(nodes)):
-            message = self._message(nodes[at])
-            if message is not None:
-                self._messages.append(message)
+        fresh = nodes[self._derived:]
+        for seq in fresh:
+            if seq not in self._by_seq:
+                self._by_seq[seq] = derive_event_message(self._events[seq])
+        self._messages += [message for message in map(self._by_seq.__getitem__, fresh) if message is not None]
         self._derived = len(nodes)
         return View(self._messages)
 
-    def _message(self, seq: int) -> Any:
+    def message(self, seq: int) -> Any:
+        """What event *seq* says to the model, frozen; None when it says nothing. Each event is read once."""
         if seq not in self._by_seq:
             self._by_seq[seq] = derive_event_message(self._events[seq])
         return self._by_seq[seq]

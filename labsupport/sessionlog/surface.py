@@ -43,7 +43,7 @@ class Surface:
 
     def __init__(self) -> None:
         self._nodes: list[int] = []
-        self._places: dict[int, int] = {}  # seq → position
+        self._on: set[int] = set()  # the same seqs, to ask whether one is there
         self._replacements: list[Replacement] = []
 
     @property
@@ -77,7 +77,7 @@ class Surface:
         op = event.surface_op
         if not isinstance(op, Replace):
             return Plan(event.seq)
-        first, last = self._places.get(op.start, -1), self._places.get(op.end, -1)
+        first, last = (self._nodes.index(seq) if seq in self._on else -1 for seq in (op.start, op.end))
         for name, seq, place in (("start", op.start, first), ("end", op.end, last)):
             if place < 0:
                 raise SurfaceError(event.seq, f"the replacement's {name}, {seq}, is not on the surface")
@@ -119,7 +119,7 @@ class Surface:
             return None
         made = Surface()
         made._nodes = [node for node in self._nodes if node <= seq]
-        made._places = {node: at for at, node in enumerate(made._nodes)}
+        made._on = set(made._nodes)
         made._replacements = list(self._replacements)
         return made
 
@@ -128,15 +128,12 @@ class Surface:
         if plan is None:
             return
         if plan.replacement is None:
-            self._places[plan.seq] = len(self._nodes)
+            self._on.add(plan.seq)
             self._nodes.append(plan.seq)
             return
-        for seq in plan.replacement.shadowed_seqs:
-            del self._places[seq]
+        self._on.difference_update(plan.replacement.shadowed_seqs)
+        self._on.add(plan.seq)
         self._nodes = [*self._nodes[:plan.first], plan.seq, *self._nodes[plan.last + 1:]]  # views keep the old list
-        self._places[plan.seq] = plan.first
-        if plan.first != plan.last:
-            self._places.update((self._nodes[at], at) for at in range(plan.first + 1, len(self._nodes)))
         self._replacements.append(plan.replacement)
 
 
@@ -186,17 +183,23 @@ def pairing_cuts(events: Iterable[SessionEvent]) -> list[bool]:
     Chapter 4, §4.10.
     """
     kept = list(events)
+    return balanced_cuts((seq, calls_and_results(derive_event_message(kept[seq]))) for seq in fold_surface(kept).nodes)
+
+
+def balanced_cuts(nodes: Iterable[tuple[int, Sequence[int]]]) -> list[bool]:
+    """As `pairing_cuts`, for *nodes* as (seq, `calls_and_results` of its message)."""
     open_calls, cuts = 0, [True]
-    for seq in fold_surface(kept).nodes:
-        message = derive_event_message(kept[seq])
-        if message is not None:
-            for block in message["content"]:
-                kind = block.get("type") if isinstance(block, dict) else None
-                if kind == "tool-call":
-                    open_calls += 1
-                elif kind == "tool-result":
-                    if not open_calls:
-                        raise PairingError(seq)
-                    open_calls -= 1
+    for seq, steps in nodes:
+        for step in steps:
+            open_calls += step
+            if open_calls < 0:
+                raise PairingError(seq)
         cuts.append(open_calls == 0)
     return cuts
+
+
+def calls_and_results(message: Any) -> tuple[int, ...]:
+    """+1 for each call in *message* and -1 for each result, in order; nothing for None."""
+    blocks = () if message is None else message["content"]
+    kinds = (block.get("type") if isinstance(block, dict) else None for block in blocks)
+    return tuple(1 if kind == "tool-call" else -1 for kind in kinds if kind in ("tool-call", "tool-result"))
