@@ -8,6 +8,7 @@
     │   ├── PairingError                 a result on the surface without an open call: .seq
     │   ├── ReentrantAppendError         an observer appends while it is told of an append
     │   ├── ProjectionError              a projection unit that cannot be registered or applied
+    │   ├── CompactionError              a compaction that did not take place, or not wholly: .code .call .result
     │   ├── ForkError                    a fork that would begin where it may not: .boundary .last_legal
     │   ├── DetachedSessionError         a replay is asked to write to a store or to run a turn
     │   └── StoredLogError               a log as it lies on a disk: .path .line
@@ -97,6 +98,18 @@ class ReentrantAppendError(SessionLogError):
 
 class ProjectionError(SessionLogError):
     """A projection unit cannot do what it was asked for."""
+
+
+class CompactionError(SessionLogError):
+    """Where a compaction stopped, by *code*: busy, range, summary, changed, commit or persistence.
+
+    For a range that would part a pair, *call* is the message that asks and *result* the one that answers, None while there is
+    none.
+    """
+
+    def __init__(self, code: str, sentence: str, call: int | None = None, result: int | None = None) -> None:
+        super().__init__(sentence)
+        self.code, self.call, self.result = code, call, result
 
 
 class ForkError(SessionLogError):

@@ -168,11 +168,22 @@ def compaction_locks(events: Iterable[SessionEvent]) -> CompactionLocks:
     live: int | None = None
     stale: list[int] = []
     for event in events:
-        if event.type == "compaction/start":
-            live = event.seq
-        elif event.type == "compaction/end":
-            live = None
-        elif event.type == "session/end-seed" and live is not None:
+        if event.type not in _LOCKS:
+            continue
+        if event.type == "session/end-seed" and live is not None:
             stale.append(live)
-            live = None
+        live = event.seq if event.type == "compaction/start" else None
     return CompactionLocks(live, tuple(stale))
+
+
+_LOCKS = frozenset({"compaction/start", "compaction/end", "session/end-seed"})
+
+
+def live_compaction(session: Session) -> int | None:
+    """The seq of the `compaction/start` that holds the lock of *session* now; only what is live is looked at."""
+    events = session.events
+    for seq in range(len(events) - 1, session.first_live_seq - 1, -1):
+        kind = events[seq].type
+        if kind in _LOCKS:
+            return seq if kind == "compaction/start" else None
+    return None

@@ -1,5 +1,6 @@
 """Tokens: estimated by a fixed rule, or counted by a real tokenizer that needs no network (chapter 4, §4.10)."""
 import re
+from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 from labsupport.errors import LabError
 from labsupport.lossless import js_length, utf16_length
 from labsupport.sessionlog.json_text import field
+from labsupport.sessionlog.session import Session
 
 FRAME = 4
 """Tokens that each block and each message cost besides what they say."""
@@ -73,6 +75,43 @@ def estimate_header(header: Any) -> int:
     cost = 0 if type(system) is not str else estimate_text(system) + FRAME
     return cost + (-(-js_length(tools, doubles=True) // 4) + FRAME if tools else 0)
 
+
+
+@dataclass(frozen=True)
+class ContextTokens:
+    """What the next request costs, in *tokens*: *reported* of them by the provider in event *seq*, the rest estimated."""
+
+    tokens: int
+    reported: int
+    seq: int | None
+
+
+def context_tokens(session: Session) -> ContextTokens:
+    """The tokens of header and history as the next request will have them.
+
+    What a provider reported for its latest answer counts before any estimate, as long as everything that it counted is still
+    on the surface; what came after it is estimated.
+    """
+    nodes = session.surface.nodes
+    replaced = session.surface.replacements[-1].seq if session.surface.replace_generation else -1
+    for at in range(len(nodes) - 1, -1, -1):
+        event = session.events[nodes[at]]
+        if event.seq < replaced:
+            break
+        usage = field(event.read(), "usage") if event.type == "assistant/message" else None
+        if usage is not None:
+            reported = sum(count for name in _USAGE if type(count := field(usage, name)) is int)
+            rest = sum(_estimate(session, seq) for seq in nodes[at + 1:])
+            return ContextTokens(reported + rest, reported, event.seq)
+    return ContextTokens(estimate_header(session.request_header()) + sum(_estimate(session, seq) for seq in nodes), 0, None)
+
+
+_USAGE = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
+
+
+def _estimate(session: Session, seq: int) -> int:
+    message = session.message(seq)
+    return 0 if message is None else estimate_message(message)
 
 
 def count_tokens(text: str) -> int:

@@ -1,0 +1,105 @@
+"""What a log tells of one compaction: the chapter's six questions, each with the events that answer it (chapter 4, §4.10.1)."""
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from msgspec import UNSET
+
+from labsupport.errors import CompactionError
+from labsupport.sessionlog.events import SessionEvent
+from labsupport.sessionlog.json_text import field
+from labsupport.sessionlog.ranges import is_checkpoint
+from labsupport.sessionlog.surface import fold_surface
+
+State = Literal["replaced", "failed", "open", "open and replaced"]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the log says, and the *seqs* of the events that say it; None where it says nothing."""
+
+    value: Any
+    seqs: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class CompactionReport:
+    """Why, what, how much, by whom, with what end, and what came meanwhile. It holds seqs and figures, and no text of messages."""
+
+    id: str
+    why: Answer
+    """The trigger."""
+    positions: Answer
+    """The first and the last position on the surface, as it was at the start."""
+    nodes: Answer
+    """How many nodes were shadowed, and their estimated tokens; its seqs are those nodes."""
+    writer: Answer
+    """Provider, model, and maxTokens and usage where they were logged."""
+    state: Answer
+    """What became of the surface: a `State`, with the error's code when it failed, and whether the bracket is stale."""
+    arrived: Answer
+    """The messages that came between start and end: seq → whether it stood on the surface at the end."""
+
+
+def compaction_report(events: Iterable[SessionEvent], id: str) -> CompactionReport:
+    """The report of compaction *id* in *events*, a log from its beginning; CompactionError (code "range") when it has none.
+
+    It reads the log alone, so that a replay gives the same report as the live session.
+    """
+    log = list(events)
+    start = next((event for event in log if _belongs(event, "compaction/start", id)), None)
+    if start is None:
+        raise CompactionError("range", f"this log has no compaction {id!r}; compaction_ids(events) names those that it has")
+    rest = log[start.seq + 1:]
+    stale = next((event for event in rest if event.type == "session/end-seed"), None)
+    bracket = rest if stale is None else log[start.seq + 1:stale.seq]
+    end = next((event for event in bracket if _belongs(event, "compaction/end", id)), None)
+    inside = bracket if end is None else log[start.seq + 1:end.seq]
+    summary = next((event for event in inside if _belongs(event, "compaction/summary", id)), None)
+    checkpoint = next((event for event in inside if is_checkpoint(event)
+                       and field(field(event.read(), "source"), "compactionId") == id), None)
+    said = None if summary is None else summary.read()
+    last = end if end is not None else bracket[-1] if bracket else start
+    return CompactionReport(
+        id, Answer(field(start.read(), "trigger"), (start.seq,)), _positions(log, start, summary),
+        Answer(None, ()) if said is None else Answer(
+            {"count": len(said["shadowedSeqs"]), "tokens": said["shadowedTokenCount"]}, tuple(said["shadowedSeqs"])),
+        Answer(None, ()) if summary is None else Answer(
+            {key: said[key] for key in ("provider", "model", "maxTokens", "usage") if key in said}, (summary.seq,)),
+        _state(start, checkpoint, end, stale), _arrived(log, inside, checkpoint, last.seq))
+
+
+def compaction_ids(events: Iterable[SessionEvent]) -> list[str]:
+    """The ids of the compactions that *events* tell of, in order."""
+    return [field(event.read(), "compactionId") for event in events if event.type == "compaction/start"]
+
+
+def _belongs(event: SessionEvent, kind: str, id: str) -> bool:
+    return event.type == kind and bool(field(event.read(), "compactionId") == id)
+
+
+def _positions(log: Sequence[SessionEvent], start: SessionEvent, summary: SessionEvent | None) -> Answer:
+    if summary is None:
+        return Answer(None, ())
+    nodes = fold_surface(log[:start.seq]).nodes
+    ends = summary.read()["shadowedRange"]
+    found = [nodes.index(seq) for seq in (ends["start"], ends["end"]) if seq in nodes]
+    return Answer(found if len(found) == 2 else None, (summary.seq,))
+
+
+def _state(start: SessionEvent, checkpoint: SessionEvent | None, end: SessionEvent | None, stale: SessionEvent | None) -> Answer:
+    seqs = tuple(event.seq for event in (start, checkpoint, end) if event is not None)
+    error = None if end is None else field(end.read(), "error")
+    if end is None:
+        value: dict[str, Any] = {"state": "open" if checkpoint is None else "open and replaced", "stale": stale is not None}
+    else:
+        value = {"state": "replaced" if checkpoint is not None else "failed", "stale": False}
+    if error is not None:
+        value["error"] = field(error, "code")
+    return Answer(value, seqs)
+
+
+def _arrived(log: Sequence[SessionEvent], inside: Sequence[SessionEvent], checkpoint: SessionEvent | None, last: int) -> Answer:
+    came = [event.seq for event in inside if event.surface_op is not UNSET and event is not checkpoint]
+    kept = set(fold_surface(log[:last + 1]).nodes)
+    return Answer({str(seq): seq in kept for seq in came}, tuple(came))
