@@ -24,7 +24,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class CompactionReport:
-    """Why, what, how much, by whom, with what end, and what came meanwhile. It holds seqs and figures, and no text of messages."""
+    """Why, what, how much, by whom, with what end, and what came meanwhile: seqs and figures, and no text of messages."""
 
     id: str
     why: Answer
@@ -58,7 +58,7 @@ def compaction_report(events: Iterable[SessionEvent], id: str) -> CompactionRepo
     summary = next((event for event in inside if _belongs(event, "compaction/summary", id)), None)
     checkpoint = next((event for event in inside if is_checkpoint(event)
                        and field(field(event.read(), "source"), "compactionId") == id), None)
-    said = None if summary is None else summary.read()
+    said: Any = None if summary is None else summary.read()
     last = end if end is not None else bracket[-1] if bracket else start
     return CompactionReport(
         id, Answer(field(start.read(), "trigger"), (start.seq,)), _positions(log, start, summary),
@@ -87,7 +87,8 @@ def _positions(log: Sequence[SessionEvent], start: SessionEvent, summary: Sessio
     return Answer(found if len(found) == 2 else None, (summary.seq,))
 
 
-def _state(start: SessionEvent, checkpoint: SessionEvent | None, end: SessionEvent | None, stale: SessionEvent | None) -> Answer:
+def _state(start: SessionEvent, checkpoint: SessionEvent | None, end: SessionEvent | None,
+           stale: SessionEvent | None) -> Answer:
     seqs = tuple(event.seq for event in (start, checkpoint, end) if event is not None)
     error = None if end is None else field(end.read(), "error")
     if end is None:
