@@ -60,7 +60,7 @@ class Unit:
         try:
             if self.schema is not Any:
                 msgspec.convert(view, self.schema, strict=True)
-            return frozen_data(write_data(view))
+            return frozen_data(write_data(view, stored=True))
         except msgspec.ValidationError as error:
             raise ProjectionError(f"{self.key}: the view does not fit its schema ({_place(str(error))})") from None
         except LosslessError as error:
@@ -112,14 +112,14 @@ def check_pure(unit: Unit, events: Iterable[SessionEvent]) -> list[Problem]:
     be as they were.
     """
     problems: list[Problem] = []
-    text = write_data(unit.init())
+    text = write_data(unit.init(), stored=True)
     for event in events:
         if event.type not in unit.event_types:
             continue
         first, second = read_data(text), read_data(text)
         try:
-            answers = [write_data(unit.apply(first, event)), write_data(unit.apply(second, event))]
-            left_alone = write_data(first) == text
+            answers = [write_data(unit.apply(state, event), stored=True) for state in (first, second)]
+            left_alone = write_data(first, stored=True) == text
         except LosslessError as error:
             problems.append(Problem(event.seq, f"its state is no JSON ({error.where}: {error.what})"))
             return problems

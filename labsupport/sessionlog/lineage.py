@@ -146,6 +146,8 @@ def delegate(session: Session, child_id: str, agent_preset: str | None = None, m
     if depth > max_depth:
         raise ForkError(f"a sub-agent here would stand at depth {depth}, and {max_depth} is the limit. Let this session do the "
                         "work itself.")
+    if child_id == session.id:
+        raise ForkError("a sub-agent has an id of its own")
     now = clock() if clock is not None else session.events[-1].time if session.events else session.header.created_at
     header = SessionHeader(child_id, created_at=max(0, now), cwd=session.header.cwd, parent_session=session.id,
                            origin="subagent", delegation_depth=depth, agent_preset=agent_preset)

@@ -71,21 +71,31 @@ class _States:
     failures: dict[str, Failure] = field(default_factory=dict)
     seen: dict[str, tuple[State, Any]] = field(default_factory=dict)
 
-    def apply(self, unit: Unit, event: SessionEvent) -> bool:
-        """Let *unit* take *event*; whether that changed its state. What it raises stops this unit alone."""
-        if unit.key in self.failures:
-            return False
-        before = self.states[unit.key]
-        try:
-            after = unit.apply(before, event)
-            if inspect.isawaitable(after):
-                getattr(after, "close", lambda: None)()
-                raise ProjectionError(f"{unit.key}: apply gave something to wait for, and no state")
-        except Exception as error:  # noqa: BLE001 - a unit may be anybody's, and the others go on
-            self.fail(unit.key, event.seq, error)
-            return False
-        self.states[unit.key] = after
-        return after is not before and not (type(after) in _SCALARS and type(after) is type(before) and after == before)
+    def take(self, units: Iterable[Unit], event: SessionEvent) -> list[Unit]:
+        """Let *units* take *event*, and come to its watermark, all at once; those whose state changed.
+
+        What a unit raises stops this unit alone. What interrupts (a key) leaves everything as it was before the event.
+        """
+        fresh, changed, failed = dict(self.states), list[Unit](), dict[str, Exception]()
+        for unit in units:
+            if unit.key in self.failures:
+                continue
+            before = fresh[unit.key]
+            try:
+                after = unit.apply(before, event)
+                if inspect.isawaitable(after):
+                    getattr(after, "close", lambda: None)()
+                    raise ProjectionError(f"{unit.key}: apply gave something to wait for, and no state")
+            except Exception as error:  # noqa: BLE001 - a unit may be anybody's, and the others go on
+                failed[unit.key] = error
+                continue
+            fresh[unit.key] = after
+            if after is not before and not (type(after) in _SCALARS and type(after) is type(before) and after == before):
+                changed.append(unit)
+        self.states, self.as_of = fresh, event.seq
+        for key, why in failed.items():
+            self.fail(key, event.seq, why)
+        return changed
 
     def fail(self, key: str, seq: int, error: Exception) -> Failure:
         failure = self.failures[key] = Failure(key, seq, type(error).__name__)
@@ -211,17 +221,19 @@ class ProjectionRegistry:
 
     def _see(self, kept: _States) -> Callable[[SessionEvent], None]:
         def see(event: SessionEvent) -> None:
-            if event.seq > kept.as_of:
-                self._take(kept, event)
+            session = None if kept.session is None else kept.session()
+            if session is not None:
+                self._catch_up(session)
 
         return see
 
     def _take(self, kept: _States, event: SessionEvent) -> None:
         """Let all units take *event*, and then, at the new watermark, tell of the changes."""
-        changed = [unit for unit in self._readers.get(event.type, ()) if kept.apply(unit, event)]
-        kept.as_of = event.seq
+        changed = kept.take(self._readers.get(event.type, ()), event)
         session = kept.session() if kept.session is not None and self._listeners else None
         for unit in changed if session is not None else ():
+            if self._units.get(unit.key) is not unit:
+                continue  # a listener released it
             value = kept.see(unit)
             if session is not None and not isinstance(value, Failure):
                 self._tell(Change(session, unit.key, event.seq, value))
@@ -234,7 +246,7 @@ class ProjectionRegistry:
                 _log.error("a listener of projection %r failed at event %d (%s)", change.key, change.seq, type(error).__name__)
 
     def _catch_up(self, session: Session) -> None:
-        """Take what another observer, which is told earlier, may already see."""
+        """Take every event that was not taken: of observers, another one may be told earlier, and be interrupted."""
         kept = self._followed[session]
         for event in session.events[kept.as_of + 1:]:
             self._take(kept, event)
@@ -266,7 +278,7 @@ class ProjectionRegistry:
         for key, unit in self._units.items():
             if key not in kept.failures:
                 try:
-                    state = read_data(write_data(kept.states[key]))
+                    state = read_data(write_data(kept.states[key], stored=True))
                 except LosslessError as error:
                     raise ProjectionError(f"{key}: its state is no JSON ({error.where}: {error.what})") from None
                 rows[key] = {"ver": unit.state_version, "seq": kept.as_of, "val": state}
@@ -325,10 +337,11 @@ def _fold(kept: _States, unit: Unit, events: Iterable[SessionEvent], state: Stat
     except Exception as error:  # noqa: BLE001 - as for apply
         kept.fail(unit.key, -1, error)
         return
-    types = unit.event_types
+    as_of, types = kept.as_of, unit.event_types
     for event in events:
         if event.type in types:
-            kept.apply(unit, event)
+            kept.take((unit,), event)
+    kept.as_of = as_of
 
 
 def _unusable(unit: Unit, row: Any) -> str:

@@ -4,7 +4,7 @@
     scan.py         the bytes of a log: committed, torn, or damaged
     chunk_rows.py   the one codec between events and records
     jsonl.py        a folder of JSONL files; frames.py: plain or Zstandard; files.py: whole files, cut back, locked
-    sqlite.py       many logs in one SQLite file; rows.py: its rows as records; database.py: a file that is ours, opened safely
+    sqlite.py       many logs in one SQLite file; rows.py: its rows as records
     writers.py      writing behind a live session, and when it becomes durable
     checkpoints.py  states of projections beside a log, and their proof
     upgrades.py     from an older version of the format to this one

@@ -63,6 +63,10 @@ class LogStore(ABC):
     def _is_stored(self, id: str) -> bool: ...
 
     @abstractmethod
+    def _header(self, id: str) -> SessionHeader:
+        """The stored header of *id*."""
+
+    @abstractmethod
     def _read(self, id: str) -> Scan:
         """What is stored of *id*, and what was torn off its end."""
 
@@ -177,10 +181,13 @@ class LogStore(ABC):
             raise StoreBusyError("this session has a writer in this process. Nothing was changed.", self.path(id),
                                  self._locks[id].pid)
         make_folder(self._lock_at(id).parent)
-        lock = WriterLock(self._lock_at(id))
+        lock = WriterLock(self._lock_at(id), self.path(id))
         fresh = id not in self._announced
         try:
             is_stored = self._is_stored(id)
+            if is_stored and session.header.parent_session not in (None, self._header(id).parent_session):
+                raise StoredLogError("another session has this id: it was not forked from where this one was. Nothing was "
+                                     "changed; give the new one an id of its own.", self.path(id))
             stored = self._next_seq(id) if is_stored else 0
             if stored > len(session.events) or (stored and not self._continues(session, stored)):
                 raise StaleCursorError(len(session.events), stored, self.path(id))
@@ -217,7 +224,7 @@ class LogStore(ABC):
         if id not in self._announced and not self._is_stored(id):
             raise FileNotFoundError(f"{self.path(id)}: there is no session of this id; create(header) announces one")
         make_folder(self._lock_at(id).parent)
-        lock = WriterLock(self._lock_at(id))
+        lock = WriterLock(self._lock_at(id), self.path(id))
         try:
             yield
         finally:

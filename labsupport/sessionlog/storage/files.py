@@ -7,6 +7,7 @@ import portalocker
 
 from labsupport.errors import StoreBusyError, StoredLogError
 from labsupport.system import fsync_folder as fsync_folder
+from labsupport.system import make_folder as make_folder
 from labsupport.system import write_all as write_all
 
 
@@ -21,14 +22,6 @@ def open_plain(path: Path, flags: int) -> int:
 def is_taken(path: Path) -> bool:
     """Whether the name *path* is in use, if only by a link that leads nowhere."""
     return path.exists() or path.is_symlink()
-
-
-def make_folder(folder: Path) -> None:
-    """Make *folder* and what is missing above it, durable on return."""
-    if not folder.is_dir():
-        make_folder(folder.parent)
-        folder.mkdir(exist_ok=True)
-        fsync_folder(folder.parent)
 
 
 def replace_whole(path: Path, data: bytes) -> None:
@@ -112,21 +105,23 @@ def cut(path: Path, size: int) -> None:
 class WriterLock:
     """The lock of the one writer of the log *path*, held until `release` or the end of the process, whichever comes first.
 
-    The system holds it, so it never goes stale. The pid in the lock's file is for the message alone.
+    The system holds it, so it never goes stale. The pid in the lock's file is for the message alone. A log that shares its
+    file with others has a lock of its own, at *path*; *log* is then the file to name.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, log: Path | None = None) -> None:
+        self._log = path if log is None else log
         self.file = path.with_name(f"{path.name}.lock")
         self.pid = os.getpid()
-        self._fd = self._lock(path)
+        self._fd = self._lock()
         while not self._is_there():  # a deletion took the name away after it was opened: that lock keeps nobody out
             os.close(self._fd)
-            self._fd = self._lock(path)
+            self._fd = self._lock()
         with suppress(OSError):  # on a full disk the message does without the pid
             os.ftruncate(self._fd, 0)
             os.write(self._fd, str(self.pid).encode())
 
-    def _lock(self, path: Path) -> int:
+    def _lock(self) -> int:
         fd = open_plain(self.file, os.O_RDWR | os.O_CREAT)
         try:
             portalocker.lock(fd, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
@@ -135,7 +130,7 @@ class WriterLock:
             os.close(fd)
             who = f"process {pid}" if pid else "another process"
             raise StoreBusyError(f"{who} is writing this log. Nothing was changed; close it there, or inspect the log here.",
-                                 path, pid) from None
+                                 self._log, pid) from None
         return fd
 
     def _is_there(self) -> bool:

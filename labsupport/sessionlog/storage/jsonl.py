@@ -108,9 +108,10 @@ class JsonlStore(LogStore):
     def _read(self, id: str) -> Scan:
         path = self.path(id)
         with os.fdopen(open_plain(path, os.O_RDONLY), "rb") as file:
+            size = os.fstat(file.fileno()).st_size
             if self._encoding.ending == ".jsonl":
-                return scan_file(file, path)
-            raw = file.read()
+                return scan_file(file, path, size)
+            raw = file.read(size)
         decoded = self._encoding.decode(raw)
         if ends_a_turn(decoded.behind):
             raise LogCorruptError(f"the batch at byte {len(raw) - decoded.torn} cannot be read, and a turn ends behind it, so "
@@ -151,14 +152,17 @@ class JsonlStore(LogStore):
         problems: list[StoredLogError] = []
         for path in sorted(self.root.glob(f"*{self._encoding.ending}")) if self.root.is_dir() else ():
             try:
-                headers.append(self._header(path))
+                headers.append(self._header_at(path))
             except StoredLogError as error:
                 problems.append(error)
             except OSError as error:
                 problems.append(StoredLogError(f"this log cannot be opened ({error.strerror})", path))
         return Listing(headers, problems)
 
-    def _header(self, path: Path) -> SessionHeader:
+    def _header(self, id: str) -> SessionHeader:
+        return self._header_at(self.path(id))
+
+    def _header_at(self, path: Path) -> SessionHeader:
         with os.fdopen(open_plain(path, os.O_RDONLY), "rb") as file:
             start = self._encoding.first_line(file)
         return scan_file(io.BytesIO(start), path).header
@@ -179,6 +183,7 @@ class JsonlStore(LogStore):
         side = sorted(name for name in os.listdir(self.root) if beside.fullmatch(name))
         for name in side:
             (self.root / name).unlink()
+        fsync_folder(self.root)  # the log goes last: as long as it is there, the deletion can be asked for again
         path.unlink()
         self._tails.pop(id, None)
         if os.name == "posix":

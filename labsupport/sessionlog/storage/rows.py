@@ -56,7 +56,7 @@ def row_line(row: tuple[Any, ...]) -> bytes:
             parts += [b',"sourceEventSeqs":', _json(sources)]
         if ignorable is not None:
             parts.append(b',"ignorable":true' if ignorable == 1 and type(ignorable) is int else b',"ignorable":false')
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, AttributeError):  # a column of another type, where a page is damaged
         return b"\n"
     return b"".join((*parts, b"}\n"))
 

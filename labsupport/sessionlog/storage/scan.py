@@ -54,10 +54,29 @@ def scan_log(data: bytes) -> Scan:
     return scan_file(io.BytesIO(data))
 
 
-def scan_file(file: BinaryIO, path: Path | None = None) -> Scan:
-    """As `scan_log`, from a file that is open at its beginning; *path* is for the messages."""
+def scan_file(file: BinaryIO, path: Path | None = None, size: int | None = None) -> Scan:
+    """As `scan_log`, from a file that is open at its beginning; *path* is for the messages.
+
+    Only the first *size* bytes are looked at: of what a live writer adds meanwhile, half a line could stand before a whole one.
+    """
     first = file.readline()
-    return scan_lines(first, iter(lambda: file.readlines(1 << 20), []), path)
+    left = None if size is None else size - len(first)
+    return scan_lines(first, _blocks(file, left), path)
+
+
+def _blocks(file: BinaryIO, left: int | None) -> Iterator[list[bytes]]:
+    while left is None or left > 0:
+        lines = file.readlines(_BLOCK if left is None else min(_BLOCK, left))
+        if not lines:
+            return
+        if left is not None:
+            left -= sum(map(len, lines))
+            if left < 0:  # the last line goes beyond it
+                lines[-1] = lines[-1][:left]
+        yield lines
+
+
+_BLOCK = 1 << 20
 
 
 def scan_lines(first: bytes, blocks: Iterable[list[bytes]], path: Path | None = None, first_seq: int = 0) -> Scan:

@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from labsupport.errors import EventError, StoredLogError, TornLogError
+from labsupport.database import Database, Kind, Refusals
+from labsupport.errors import EventError, LogCorruptError, LogFormatError, StoreBusyError, StoredLogError, TornLogError
 from labsupport.sessionlog.events import SessionEvent, natural
 from labsupport.sessionlog.header import SessionHeader
 from labsupport.sessionlog.json_text import write_data
 from labsupport.sessionlog.storage.base import Events, LogStore, Rows
 from labsupport.sessionlog.storage.checkpoints import Row
 from labsupport.sessionlog.storage.contract import Listing, Unreached, check_types
-from labsupport.sessionlog.storage.database import Database
 from labsupport.sessionlog.storage.jsonl import header_line
 from labsupport.sessionlog.storage.paths import encode_segment
 from labsupport.sessionlog.storage.rows import COLUMNS, event_row, row_line, to_text, to_value
@@ -32,6 +32,12 @@ CREATE TABLE checkpoints (session_id TEXT NOT NULL, key TEXT NOT NULL, ver INTEG
     val TEXT NOT NULL, proof TEXT NOT NULL, revision TEXT NOT NULL, PRIMARY KEY (session_id, key, ver, seq)) WITHOUT ROWID
 """
 _TABLES = ("events", "torn", "checkpoints")
+_KIND = Kind(0x4C4F4734, 1, _SCHEMA)  # "LOG4"
+_REFUSALS = Refusals(
+    unusable=lambda sentence, path, version: StoredLogError(sentence, path),
+    format=lambda sentence, path, version: LogFormatError(sentence, version, path),
+    corrupt=lambda sentence, path, version: LogCorruptError(sentence, path),
+    busy=lambda sentence, path, version: StoreBusyError(sentence, path))
 
 
 class SqliteStore(LogStore):
@@ -56,7 +62,7 @@ class SqliteStore(LogStore):
         super().__init__(self.file.parent)
         if self.root.is_symlink():
             raise StoredLogError("this folder is a link; name the folder that it points to", self.root)
-        self._database = Database(self.file, _SCHEMA)
+        self._database = Database(self.file, _KIND, _REFUSALS)
         self._ends: dict[str, tuple[int, int]] = {}  # id → the session's number, and its next seq when it was last read
 
     def close(self) -> None:
@@ -75,6 +81,7 @@ class SqliteStore(LogStore):
     @contextmanager
     def _cursor(self, *, write: bool = False, make: bool = False) -> Iterator[Any]:
         with self._database.transaction(write=write, make=make) as connection:
+            connection.text_factory = bytes  # what is no UTF-8 is damage that a scan names, not an error of the driver
             yield connection
 
     def _is_stored(self, id: str) -> bool:
@@ -104,12 +111,17 @@ class SqliteStore(LogStore):
         database.executemany(f"INSERT INTO events ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                              [(key, *event_row(event)) for event in events])
 
-    @staticmethod
-    def _end(database: Any, id: str) -> tuple[int, int]:
-        """The number of the session, and the seq behind its last row."""
-        found: tuple[int, int] = database.execute(
-            "SELECT number, (SELECT coalesce(max(seq), -1) + 1 FROM events WHERE session_id = sessions.id) FROM sessions "
-            "WHERE id = ?", (to_value(id),)).fetchone()
+    def _end(self, database: Any, id: str) -> tuple[int, int]:
+        """The number of the session, and the seq behind its last row; FileNotFoundError when the session is not there."""
+        number, next_seq = self._one(
+            database, id, "number, (SELECT coalesce(max(seq), -1) + 1 FROM events WHERE session_id = sessions.id)")
+        return number, next_seq
+
+    def _one(self, database: Any, id: str, columns: str) -> Any:
+        """*columns* of the row of the session."""
+        found = database.execute(f"SELECT {columns} FROM sessions WHERE id = ?", (to_value(id),)).fetchone()
+        if found is None:  # asked in the same transaction as its events: another process may delete it at any time
+            raise FileNotFoundError(f"{self.file}: there is no session of this id")
         return found
 
     def _next_seq(self, id: str) -> int:
@@ -126,19 +138,18 @@ class SqliteStore(LogStore):
 
     def _read(self, id: str, database: Any = None) -> Scan:
         if database is None:
-            self._find(id)
             with self._cursor() as fresh:
                 return self._read(id, fresh)
-        head, = database.execute("SELECT header FROM sessions WHERE id = ?", (to_value(id),)).fetchone()
+        head, = self._one(database, id, "header")
         rows = database.execute(f"SELECT {COLUMNS} FROM events WHERE session_id = ? ORDER BY seq", (to_value(id),))
         blocks = iter(lambda: [row_line(row) for row in rows.fetchmany(1000)], [])
-        return scan_lines(head, blocks, self.file)
+        return scan_lines(_text(head), blocks, self.file)
 
     def _repair(self, id: str, scan: Scan, closers: Sequence[SessionEvent]) -> Path | None:
         key, kept = to_value(id), len(scan.events)
         with self._cursor(write=True) as database:
             if scan.torn is not None:
-                behind = "session_id = ? AND (seq < 0 OR seq >= ?)"
+                behind = "session_id = ? AND NOT (typeof(seq) = 'integer' AND seq BETWEEN 0 AND ? - 1)"
                 rows = database.execute(f"SELECT {COLUMNS} FROM events WHERE {behind} ORDER BY seq", (key, kept)).fetchall()
                 repair, = database.execute("SELECT coalesce(max(repair), 0) + 1 FROM torn WHERE session_id = ?",
                                            (key,)).fetchone()
@@ -153,7 +164,6 @@ class SqliteStore(LogStore):
     def read_from(self, id: str, seq: int) -> Events:
         """The committed events of *id* from *seq* on. Rows before it are looked at only when the log's end was not seen yet."""
         natural(seq, "seq")
-        self._find(id)
         with self._cursor() as database:
             if self._ends.get(id) != self._end(database, id):
                 events = self._read(id, database).events[seq:]
@@ -176,14 +186,18 @@ class SqliteStore(LogStore):
             heads = []
         for head, in heads:
             try:
-                headers.append(scan_lines(head, [], self.file).header)
+                headers.append(scan_lines(_text(head), [], self.file).header)
             except StoredLogError as error:
                 problems.append(error)
         return Listing(headers, problems)
 
+    def _header(self, id: str) -> SessionHeader:
+        with self._cursor() as database:
+            head, = self._one(database, id, "header")
+        return scan_lines(_text(head), [], self.file).header
+
     def revision(self, id: str) -> str:
         """An opaque word that changes when the log of *id* does."""
-        self._find(id)
         with self._cursor() as database:
             end = self._end(database, id)
             last = database.execute(f"SELECT {COLUMNS} FROM events WHERE session_id = ? ORDER BY seq DESC LIMIT 1",
@@ -192,13 +206,14 @@ class SqliteStore(LogStore):
 
     def _remove(self, id: str) -> tuple[Sequence[str], Sequence[Unreached]]:
         with self._cursor(write=True) as database:
+            self._database.want_erasure(database)
             removed = ["sessions"]
             database.execute("DELETE FROM sessions WHERE id = ?", (to_value(id),))
             for table in _TABLES:
                 if database.execute(f"DELETE FROM {table} WHERE session_id = ?", (to_value(id),)).rowcount:
                     removed.append(table)
         self._ends.pop(id, None)
-        emptied = self._database.empty_wal()
+        emptied = self._database.erase()
         if os.name == "posix":
             lock = self._lock_at(id)
             lock.with_name(f"{lock.name}.lock").unlink()  # whoever opened it meanwhile sees that its name is gone
@@ -218,6 +233,11 @@ class SqliteStore(LogStore):
             database.executemany("INSERT INTO checkpoints VALUES (?, ?, ?, ?, ?, ?, ?)", [
                 (key, to_value(row.key), row.ver, row.seq, write_data(row.val, stored=True).decode(), row.proof, row.revision)
                 for row in rows])
+
+
+def _text(head: Any) -> bytes:
+    """The header's line as it is stored; a column that holds no text is a line that cannot be read."""
+    return head if isinstance(head, bytes) else b"\n"
 
 
 def _shown(value: Any) -> Any:
