@@ -3,6 +3,7 @@
 It imports no store: what makes the log durable is an argument (`storage.barrier`), as are ids, model, tools and all that may
 come in from outside while it runs. The clock is the session's.
 """
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,14 +19,20 @@ from labsupport.sessionlog.lineage import check_attached
 from labsupport.sessionlog.models import Model, Request
 from labsupport.sessionlog.session import Session
 from labsupport.sessionlog.shapes import canonical_header
+from labsupport.sessionlog.spill import Spill
 from labsupport.sessionlog.stream import Assembly, Block
 from labsupport.sessionlog.tools import CANCELLED, CUT_SHORT, Tool, ToolOutcome, run_tool, words
+
+_log = logging.getLogger(__name__)
 
 Reason = dict[str, Any]
 """Why a turn ended, as its turn/end says it."""
 
 DYNAMIC_CONTEXT = "dynamic-context"
 """The plugin that a snapshot of the dynamic context names as its source."""
+
+CONTEXT_OVERFLOW = "CONTEXT_OVERFLOW"
+"""The code with which a model refuses a request that is too long."""
 
 COMPLETED: Reason = freeze({"kind": "completed"})
 ABORTED: Reason = freeze({"kind": "aborted", "reason": {"kind": "user"}})
@@ -46,7 +53,8 @@ def run_turn(
     tool_schemas: Sequence[Any] = (), context_window: int | None = None, max_steps: int = 20,
     dynamic_context: Callable[[], Mapping[str, str]] = dict, steering: Callable[[], Iterable[str]] = lambda: (),
     cancelled: Callable[[], bool] = lambda: False, barrier: Callable[[Session], None] = lambda session: None,
-    barrier_before_tools: bool = True, new_id: Callable[[], str] | None = None,
+    barrier_before_tools: bool = True, make_room: Callable[[Session, str], object] = lambda session, trigger: None,
+    spill: Spill | None = None, new_id: Callable[[], str] | None = None,
 ) -> TurnOutcome:
     """Answer *prompt* in one turn of *session*: ask *model*, run the tools that it calls, ask again, and log every fact.
 
@@ -63,7 +71,10 @@ def run_turn(
     *barrier_before_tools* is false, between a tool/call and its tool: with `storage.barrier` "not started" after a crash is
     then true. *steering* gives what the user said meanwhile; it is asked between steps, and an answer that meets new words gets
     another step. *cancelled* is asked between chunks and before each tool. *dynamic_context* gives sections, name → text; a
-    snapshot is logged when they are not those that the model last saw. *new_id* makes message ids (m and a seq by default).
+    snapshot is logged when they are not those that the model last saw. *make_room* may prune or compact: it is called with the
+    session and "pressure" before each request, and once a turn with "context-overflow" after a provider refused one as too
+    long; when that gives something true, the next step asks again. *spill* keeps long results outside of the log. *new_id*
+    makes message ids (m and a seq by default).
 
     What a tool or a model raises is logged. EventError for a config without provider and model, or a turn that is still open;
     LosslessError for a request that JSON does not carry; ValueError for no steps. What the hooks and the barrier raise, and
@@ -78,7 +89,7 @@ def run_turn(
         context["contextWindow"] = context_window
     write_data([joined(prompt), header, context])  # what cannot be logged is refused before the turn begins
     turn = _Turn(session, _next_turn(session), model, tools, header, context, dynamic_context, cancelled, barrier,
-                 barrier_before_tools, new_id or (lambda: f"m{len(session.events)}"))
+                 barrier_before_tools, make_room, spill, new_id or (lambda: f"m{len(session.events)}"))
     return turn.run(joined(prompt), steering, max_steps)
 
 
@@ -110,8 +121,11 @@ class _Turn:
     cancelled: Callable[[], bool]
     barrier: Callable[[Session], None]
     barrier_before_tools: bool
+    make_room: Callable[[Session, str], object]
+    spill: Spill | None
     new_id: Callable[[], str]
     step: int = 0
+    overflowed: bool = False
 
     def run(self, prompt: str, steering: Callable[[], Iterable[str]], max_steps: int) -> TurnOutcome:
         self.session.append("turn/start", {"turn": self.turn})
@@ -132,6 +146,7 @@ class _Turn:
         self.session.append("step/start", self._here())
         for text in said:
             self._log_user({"kind": "user"}, text)
+        self.make_room(self.session, "pressure")
         self._log_dynamic_context()
         self._log_request()
         reason = ABORTED if self.cancelled() else self._ask()
@@ -179,6 +194,10 @@ class _Turn:
         if finish["kind"] not in ("stop", "tool-calls", "max-tokens"):
             failure = finish.get("failure")
             failure = failure if isinstance(failure, dict) else {}
+            if failure.get("code") == CONTEXT_OVERFLOW and not self.overflowed:
+                self.overflowed = True
+                if self.make_room(self.session, "context-overflow"):
+                    return None
             return _error(str(failure.get("message", finish["kind"])), str(failure.get("code", "MODEL_FAILED")))
         self._log_answer(answer, seqs)
         calls = answer.calls()
@@ -221,13 +240,22 @@ class _Turn:
             self.barrier(self.session)
 
     def _log_result(self, call: Block, outcome: ToolOutcome, call_seq: int | None = None) -> None:
-        block = {"type": "tool-result", "toolCallId": call["id"], "content": [{"type": "text", "text": outcome.text}],
+        block = {"type": "tool-result", "toolCallId": call["id"], "content": self._content(outcome.text),
                  "isError": outcome.error is not None}
         source = {"kind": "tool", "callId": call["id"]}
         message = {"source": source, "content": [block], "role": "user", "id": self.new_id()}
         failed = {} if outcome.error is None else {"error": dict(outcome.error)}
         self.session.append("tool/result", {**self._here(), "message": message, **failed}, "append",
                             UNSET if call_seq is None else [call_seq])
+
+    def _content(self, text: str) -> list[Block]:
+        """What the log keeps of a result's *text*: all of it, also when it is long and cannot be kept elsewhere."""
+        try:
+            kept = None if self.spill is None else self.spill.blocks(text)
+        except Exception as error:  # noqa: BLE001 - every call has its result, whatever becomes of the attachment
+            _log.error("a long result could not be kept outside (%s); the log has it whole", type(error).__name__)
+            kept = None
+        return kept or [{"type": "text", "text": text}]
 
 
 def _error(message: str, code: str) -> Reason:

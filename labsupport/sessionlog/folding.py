@@ -112,7 +112,10 @@ def check_pure(unit: Unit, events: Iterable[SessionEvent]) -> list[Problem]:
     be as they were.
     """
     problems: list[Problem] = []
-    text = write_data(unit.init(), stored=True)
+    try:
+        text = write_data(unit.init(), stored=True)
+    except LosslessError as error:
+        return [Problem(-1, f"its first state is no JSON ({error.where}: {error.what})")]
     for event in events:
         if event.type not in unit.event_types:
             continue

@@ -5,9 +5,8 @@ from contextlib import suppress
 from itertools import islice, product
 from typing import Any
 
-from labsupport.sessionlog import Session
 from labsupport.sessionlog.models import Reply, call
-from labsupport.sessionlog.storage import barrier
+from labsupport.sessionlog.pruning import prune_session
 from labsupport.sessionlog.stream import Block
 from labsupport.workbench.log_studio import Studio
 from labsupport.workbench.log_task import CONFIG, NAME, TOOLS, compare, list_rows
@@ -116,16 +115,9 @@ def replaced(studio: Studio) -> None:
             if row.startswith("2025") and row.split(",")[4] == "0"]
     finding = f"In 2025 hillside has no thyroid tests in the months {' and '.join(zero)}."
     studio.ask("Show me all rows. Does anything look odd?", [Reply(calls=[rows_call("call_1")]), Reply(finding, size=12)])
-    result = studio.find("tool/result").seq
-
-    def prune_first(session: Session) -> None:
-        if studio.find("tool/result").seq == result:
-            studio.prune(result)
-        barrier(session)
-
     studio.ask("How do both years compare there?",
                [Reply(calls=[compare_call("call_2", clinic="hillside", test="thyroid")]), Reply(thyroid, size=12)],
-               barrier=prune_first)
+               make_room=lambda session, trigger: prune_session(session))
     studio.compact(studio.session.surface.nodes[:4], f"The user had all rows of {NAME} listed. {finding}")
     studio.ask("Thank you. Which months were that?", [Reply(finding, size=12)])
 
