@@ -8,6 +8,10 @@
     │   ├── PairingError                 a result on the surface without an open call: .seq
     │   ├── ReentrantAppendError         an observer appends while it is told of an append
     │   ├── ProjectionError              a projection unit that cannot be registered or applied
+    │   ├── PromptError                  parts that make no prompt together: .name
+    │   ├── ToolUnknownError             a tool that nobody provides: .name .near
+    │   ├── ToolHiddenError              a tool that is provided, and not offered here and now: .name
+    │   ├── UnloggedInputError           a request that is not the one that the log gives: .parts
     │   ├── CompactionError              a compaction that did not take place, or not wholly: .code .call .result
     │   ├── ForkError                    a fork that would begin where it may not: .boundary .last_legal
     │   ├── DetachedSessionError         a replay is asked to write to a store or to run a turn
@@ -21,7 +25,13 @@
     ├── OutsideError                     chapter 4: what a log only observes
     │   ├── MemoryConflictError          a remembered value and an offered one differ: .key .stored .offered .version
     │   ├── MemoryAccessError            not there, or not for this reader; which of them is not said: .key .reader
-    │   └── OutsideFileError             a database that cannot be used: .path
+    │   ├── LedgerConflictError          what is asked for contradicts an operation that was done: .key .id
+    │   ├── LedgerMissingError           no operation has this id: .id
+    │   ├── AttachmentError              a reference that leads to nothing that can be given: .ref
+    │   │   ├── AttachmentReferenceError no reference at all, as it is written
+    │   │   ├── AttachmentMissingError   never put here, or deleted
+    │   │   └── AttachmentCorruptError   damage, or another key: what lies there is not what the reference names
+    │   └── OutsideFileError             a file or database that cannot be used: .path
     │       ├── OutsideFormatError       not damage: another program's, or a newer version of this one's: .version
     │       ├── OutsideCorruptError      damage: something that was committed cannot be read
     │       └── OutsideBusyError         another process has been writing for too long
@@ -98,6 +108,39 @@ class ReentrantAppendError(SessionLogError):
 
 class ProjectionError(SessionLogError):
     """A projection unit cannot do what it was asked for."""
+
+
+class PromptError(SessionLogError):
+    """The parts of a prompt do not fit together; *name* is the one in the way."""
+
+    def __init__(self, sentence: str, name: str) -> None:
+        super().__init__(sentence)
+        self.name = name
+
+
+class ToolUnknownError(SessionLogError):
+    """Nobody provides a tool *name*; *near* is a name that looks like it, or None."""
+
+    def __init__(self, name: str, near: str | None = None) -> None:
+        super().__init__(f"there is no tool {name!r}{f'; did you mean {near!r}?' if near else ''}")
+        self.name, self.near = name, near
+
+
+class ToolHiddenError(SessionLogError):
+    """The tool *name* is known and not offered here and now: it is no mistake in the name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"the tool {name!r} is known, and it is not offered here; the model was told of others")
+        self.name = name
+
+
+class UnloggedInputError(SessionLogError):
+    """A request differs from the one that the log gives, in its *parts*, so it was not sent: what a model sees is logged."""
+
+    def __init__(self, parts: tuple[str, ...]) -> None:
+        super().__init__(f"the request that was about to be sent differs from the log in {', '.join(parts)}. Nothing was sent; "
+                         "log what the model is to see (a section, a context part, a message), and send that.")
+        self.parts = parts
 
 
 class CompactionError(SessionLogError):
@@ -200,8 +243,44 @@ class MemoryAccessError(OutsideError):
         self.key, self.reader = key, reader
 
 
+class LedgerConflictError(OutsideError):
+    """What is asked for under *key* contradicts the operation *id*, which was done."""
+
+    def __init__(self, sentence: str, key: str | None, id: str) -> None:
+        super().__init__(f"{sentence} Nothing was done.")
+        self.key, self.id = key, id
+
+
+class LedgerMissingError(OutsideError):
+    """No operation has the *id*."""
+
+    def __init__(self, id: str) -> None:
+        super().__init__(f"no operation has the id {id[:40]!r}; operations() lists those that there are.")
+        self.id = id
+
+
+class AttachmentError(OutsideError):
+    """The reference *ref* leads to nothing that can be given."""
+
+    def __init__(self, sentence: str, ref: object) -> None:
+        super().__init__(sentence)
+        self.ref = ref
+
+
+class AttachmentReferenceError(AttachmentError):
+    """No attachment has ever had a reference like *ref*."""
+
+
+class AttachmentMissingError(AttachmentError):
+    """No attachment of this reference is there: it was deleted, or it was put elsewhere."""
+
+
+class AttachmentCorruptError(AttachmentError):
+    """What lies there is not what the reference names."""
+
+
 class OutsideFileError(OutsideError):
-    """The database at *path* cannot be used as it is."""
+    """The file or database at *path* cannot be used as it is."""
 
     def __init__(self, sentence: str, path: Path) -> None:
         super().__init__(f"{path}: {sentence}")

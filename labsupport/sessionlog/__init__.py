@@ -13,6 +13,7 @@
     pruning.py      long results without their middle; compaction.py: a summary in the place of a range
     transcript.py   what people read of a log
     tokens.py       a fixed estimate, and a real tokenizer
+    prompt.py       what a request has besides messages, from named parts; request.py: any request again, and where it is from
     storage/        the only place that touches a disk
 """
 from labsupport.errors import (

@@ -10,13 +10,15 @@ from typing import Any
 
 from msgspec import UNSET
 
-from labsupport.errors import EventError
+from labsupport.errors import EventError, ToolHiddenError, ToolUnknownError, UnloggedInputError
 from labsupport.frozen import freeze
 from labsupport.lossless import joined
-from labsupport.sessionlog.events import SessionEvent
-from labsupport.sessionlog.json_text import same_json, write_data
+from labsupport.sessionlog.json_text import write_data
 from labsupport.sessionlog.lineage import check_attached
 from labsupport.sessionlog.models import Model, Request
+from labsupport.sessionlog.prompt import Composed, Prompt
+from labsupport.sessionlog.request import difference
+from labsupport.sessionlog.request_log import latest, log_dynamic_context, log_openers, log_request, log_user
 from labsupport.sessionlog.session import Session
 from labsupport.sessionlog.shapes import canonical_header
 from labsupport.sessionlog.spill import Spill
@@ -27,9 +29,6 @@ _log = logging.getLogger(__name__)
 
 Reason = dict[str, Any]
 """Why a turn ended, as its turn/end says it."""
-
-DYNAMIC_CONTEXT = "dynamic-context"
-"""The plugin that a snapshot of the dynamic context names as its source."""
 
 CONTEXT_OVERFLOW = "CONTEXT_OVERFLOW"
 """The code with which a model refuses a request that is too long."""
@@ -54,7 +53,8 @@ def run_turn(
     dynamic_context: Callable[[], Mapping[str, str]] = dict, steering: Callable[[], Iterable[str]] = lambda: (),
     cancelled: Callable[[], bool] = lambda: False, barrier: Callable[[Session], None] = lambda session: None,
     barrier_before_tools: bool = True, make_room: Callable[[Session, str], object] = lambda session, trigger: None,
-    spill: Spill | None = None, new_id: Callable[[], str] | None = None,
+    spill: Spill | None = None, parts: Prompt | None = None,
+    before_send: Callable[[Request], Request] = lambda request: request, new_id: Callable[[], str] | None = None,
 ) -> TurnOutcome:
     """Answer *prompt* in one turn of *session*: ask *model*, run the tools that it calls, ask again, and log every fact.
 
@@ -73,8 +73,10 @@ def run_turn(
     another step. *cancelled* is asked between chunks and before each tool. *dynamic_context* gives sections, name → text; a
     snapshot is logged when they are not those that the model last saw. *make_room* may prune or compact: it is called with the
     session and "pressure" before each request, and once a turn with "context-overflow" after a provider refused one as too
-    long; when that gives something true, the next step asks again. *spill* keeps long results outside of the log. *new_id*
-    makes message ids (m and a seq by default).
+    long; when that gives something true, the next step asks again. *spill* keeps long results outside of the log. *parts* takes
+    the place of *system*, *tool_schemas* and *dynamic_context*: named parts, whose sources are logged with every header that
+    differs. *before_send* sees each request last; one that it changed is not sent: the turn ends with that error, and
+    UnloggedInputError comes through. *new_id* makes message ids (m and a seq by default).
 
     What a tool or a model raises is logged. EventError for a config without provider and model, or a turn that is still open;
     LosslessError for a request that JSON does not carry; ValueError for no steps. What the hooks and the barrier raise, and
@@ -83,28 +85,29 @@ def run_turn(
     if max_steps < 1:
         raise ValueError("a turn has at least one step")
     check_attached(session)
-    header = canonical_header({"config": dict(config), "system": system, "tools": list(tool_schemas)})
+    plain = Composed(system, list(tool_schemas), None)
+    header = _header(config, plain if parts is None else parts.compose())
     context = {"provider": config["provider"], "model": config["model"]}
     if context_window is not None:
         context["contextWindow"] = context_window
     write_data([joined(prompt), header, context])  # what cannot be logged is refused before the turn begins
-    turn = _Turn(session, _next_turn(session), model, tools, header, context, dynamic_context, cancelled, barrier,
-                 barrier_before_tools, make_room, spill, new_id or (lambda: f"m{len(session.events)}"))
+    turn = _Turn(session, _next_turn(session), model, tools, dict(config), plain, context, dynamic_context, cancelled, barrier,
+                 barrier_before_tools, make_room, spill, parts, before_send, new_id or (lambda: f"m{len(session.events)}"))
     return turn.run(joined(prompt), steering, max_steps)
 
 
+def _header(config: Mapping[str, Any], composed: Composed) -> dict[str, Any]:
+    return canonical_header({"config": dict(config), "system": composed.system, "tools": composed.tools})
+
+
 def _next_turn(session: Session) -> int:
-    last = _latest(session, "turn/start", "turn/end")
+    last = latest(session, "turn/start", "turn/end")
     if last is None:
         return 1
     turn: int = last.data["turn"]
     if last.type == "turn/start":
         raise EventError("turn", f"turn {turn} is open; loading it from a store closes it, or interrupted_turn_closers(events)")
     return turn + 1
-
-
-def _latest(session: Session, *types: str) -> SessionEvent | None:
-    return next((event for event in reversed(session.events) if event.type in types), None)
 
 
 @dataclass
@@ -115,7 +118,8 @@ class _Turn:
     turn: int
     model: Model
     tools: Mapping[str, Tool]
-    header: dict[str, Any]
+    config: dict[str, Any]
+    plain: Composed
     context: dict[str, Any]
     dynamic_context: Callable[[], Mapping[str, str]]
     cancelled: Callable[[], bool]
@@ -123,6 +127,8 @@ class _Turn:
     barrier_before_tools: bool
     make_room: Callable[[Session, str], object]
     spill: Spill | None
+    parts: Prompt | None
+    before_send: Callable[[Request], Request]
     new_id: Callable[[], str]
     step: int = 0
     overflowed: bool = False
@@ -131,7 +137,12 @@ class _Turn:
         self.session.append("turn/start", {"turn": self.turn})
         said, reason = [prompt], None
         while reason is None:
-            reason = self._run_step(said)
+            try:
+                reason = self._run_step(said)
+            except UnloggedInputError as error:
+                self.session.append("step/end", self._here())
+                self.session.append("turn/end", {"turn": self.turn, "reason": _error(str(error), "UNLOGGED_INPUT")})
+                raise
             if self.step == max_steps:
                 reason = reason or _error(f"the turn reached its limit of {max_steps} steps", "MAX_STEPS")
             elif reason in (None, COMPLETED):
@@ -144,11 +155,7 @@ class _Turn:
         """One request and what it asks for; why the turn is over, None when the model waits for results."""
         self.step += 1
         self.session.append("step/start", self._here())
-        for text in said:
-            self._log_user({"kind": "user"}, text)
-        self.make_room(self.session, "pressure")
-        self._log_dynamic_context()
-        self._log_request()
+        self._log_input(said)
         reason = ABORTED if self.cancelled() else self._ask()
         self.session.append("step/end", self._here())
         return reason
@@ -156,35 +163,33 @@ class _Turn:
     def _here(self) -> dict[str, Any]:
         return {"turn": self.turn, "step": self.step}
 
-    def _log_user(self, source: dict[str, Any], text: str) -> None:
-        message = {"content": [{"type": "text", "text": text}], "source": source, "role": "user", "id": self.new_id()}
-        self.session.append("user/message", message, surface_op="append")
+    def _log_input(self, said: Sequence[str]) -> None:
+        """All that the request will hold: the openers, what was said, the context as it is now, the header."""
+        composed = self.plain if self.parts is None else self.parts.compose()
+        log_openers(self.session, () if self.parts is None else self.parts.effective_openers(), self.new_id)
+        for text in said:
+            log_user(self.session, {"kind": "user"}, text, self.new_id)
+        self.make_room(self.session, "pressure")
+        log_openers(self.session, () if self.parts is None else self.parts.effective_openers(), self.new_id)
+        context = self.dynamic_context() if self.parts is None else self.parts.context_now()
+        log_dynamic_context(self.session, context, self.new_id)
+        log_request(self.session, _header(self.config, composed), self.context, composed.sources)
 
-    def _log_dynamic_context(self) -> None:
-        """A snapshot of the sections, unless the latest one that is on the surface says the same."""
-        sections = [{"name": name, "text": text} for name, text in self.dynamic_context().items()]
-        sources = (message["source"] for message in reversed(self.session.derive_messages()))
-        seen: Any = next((source.get("sections") for source in sources if source.get("plugin") == DYNAMIC_CONTEXT), [])
-        if not same_json(sections, seen):
-            text = "\n\n".join(section["text"] for section in sections) or "No context applies any more."
-            source = {"kind": "plugin", "plugin": DYNAMIC_CONTEXT, "form": "snapshot", "sections": sections}
-            self._log_user(source, f"The context as it is now, in place of earlier ones:\n\n{text}")
-
-    def _log_request(self) -> None:
-        """What the next request has besides messages, where it is not what the log says already."""
-        last = _latest(self.session, "request/header")
-        if last is None or not same_json(self.session.request_header(), self.header):
-            resumed = last is not None and last.seq < self.session.first_live_seq
-            reason = "initial" if last is None else "resume" if resumed else "change"
-            self.session.append("request/header", {"header": self.header, "reason": reason})
-        if not same_json(self.session.request_context(), self.context):
-            self.session.append("request/context", self.context)
+    def _request(self) -> Request:
+        """What the log gives, if it is what is about to be sent."""
+        logged = Request(self.session.request_header(), self.session.derive_messages())
+        sent = self.before_send(logged)
+        parts = () if sent is logged else difference(sent, logged)
+        if parts:
+            raise UnloggedInputError(parts)
+        return logged
 
     def _ask(self) -> Reason | None:
         """Stream an answer, log it, and run its tools."""
+        request = self._request()
         self.barrier(self.session)
         answer, seqs = Assembly(), list[int]()
-        for _ in self._log_stream(answer, seqs):
+        for _ in self._log_stream(request, answer, seqs):
             if answer.finish is None and self.cancelled():
                 return ABORTED
         finish = answer.finish or {"kind": "error", "failure": {"message": "the stream ended without a finish",
@@ -212,10 +217,10 @@ class _Turn:
             return COMPLETED
         return ABORTED if self.cancelled() else None
 
-    def _log_stream(self, answer: Assembly, seqs: list[int]) -> Iterator[None]:
+    def _log_stream(self, request: Request, answer: Assembly, seqs: list[int]) -> Iterator[None]:
         """Log the chunks as they come, with a pause behind each. A model that raises is a stream that ends in an error."""
         try:
-            for chunk in self.model.stream(Request(self.session.request_header(), self.session.derive_messages())):
+            for chunk in self.model.stream(request):
                 seqs.append(self.session.append("assistant/chunk", {**self._here(), "chunk": chunk}).seq)
                 answer.take(chunk)
                 yield
@@ -232,8 +237,19 @@ class _Turn:
         """Log a call, run its tool, and log the result; there is one whatever happens."""
         asked = {"callId": call["id"], "name": call["name"], "arguments": call["arguments"]}
         seq = self.session.append("tool/call", {**self._here(), **asked}).seq
-        outcome = CANCELLED if self.cancelled() else run_tool(self.tools, call, self._before_tool)
+        outcome = CANCELLED if self.cancelled() else self._hidden(call) or run_tool(self.tools, call, self._before_tool)
         self._log_result(call, outcome, seq)
+
+    def _hidden(self, call: Block) -> ToolOutcome | None:
+        """The refusal of a tool that is there and was not offered: a model that guesses its name does not get it."""
+        try:
+            if self.parts is not None:
+                self.parts.check_tool(call["name"])
+        except ToolHiddenError as error:
+            return ToolOutcome(f"Error: {error}", {"name": "ToolHiddenError", "code": "TOOL_HIDDEN"})
+        except ToolUnknownError as error:
+            return ToolOutcome(f"Error: {error}", {"name": "UnknownToolError", "code": "UNKNOWN_TOOL"})
+        return None
 
     def _before_tool(self) -> None:
         if self.barrier_before_tools:
