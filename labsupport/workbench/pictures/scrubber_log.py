@@ -37,13 +37,14 @@ def log_panel(views: LogViews, seq: int, show_text: bool) -> str:
 
 
 def _columns(views: LogViews) -> list[Column]:
-    longest = max(len(_seqs(row)) for row in views.rows)  # of the whole log, so that no column moves
-    seqs = max(36, 7 * longest + 15)
-    return [Column("seq", seqs, "xp-n"), Column("", 12), Column(say("scrub_col_turn"), 34), Column("", 12),
-            Column(say("scrub_col_step"), 36), Column(say("scrub_col_type"), 154), Column(say("scrub_col_detail"), 148 - seqs)]
+    longest = max(len(seqs(row)) for row in views.rows)  # of the whole log, so that no column moves
+    width = max(36, 7 * longest + 15)
+    return [Column("seq", width, "xp-n"), Column("", 12), Column(say("scrub_col_turn"), 34), Column("", 12),
+            Column(say("scrub_col_step"), 36), Column(say("scrub_col_type"), 154), Column(say("scrub_col_detail"), 148 - width)]
 
 
-def _seqs(row: LogRow) -> str:
+def seqs(row: LogRow) -> str:
+    """The seq of a row, or the first and the last of its run."""
     return str(row.first) if row.count == 1 else f"{row.first}–{row.last}"
 
 
@@ -51,18 +52,18 @@ def _row(views: LogViews, row: LogRow, seq: int, top: int, show_text: bool) -> s
     """One row; *top* is the first seq that is drawn."""
     event, later = views.events[row.first], row.first > seq
     now = row.first <= seq <= row.last
-    head = th(esc(_seqs(row)), "xp-n xp-m xp-q" if later else "xp-n xp-m")
-    spans = [_span_cells(span_at(spans, row.first), number_of, row, seq, top, now)
+    head = th(esc(seqs(row)), "xp-n xp-m xp-q" if later else "xp-n xp-m")
+    spans = [span_cells(span_at(spans, row.first), number_of, row, seq, top, now)
              for spans, number_of in ((views.turns, row.place.turn), (views.steps, row.place.step))]
     if later:
         mark = (f'<span class="xp-m"><span class="xp-g" aria-hidden="true">○</span> {excerpt(row.type, 34, "")}</span> '
                 f'<span class="xp-vh">{esc(say("scrub_later"))}</span>')
         return tr(head, *spans, td(mark), td(), classes="is-later")
     kind = inked(event, excerpt(row.type, 34, ""), "xp-m")
-    return tr(head, *spans, td(kind), td(_detail(views, row, seq, show_text)), now=now)
+    return tr(head, *spans, td(kind), td(detail(views, row, seq, show_text)), now=now)
 
 
-def _span_cells(span: Span | None, name: Any, row: LogRow, seq: int, top: int, now: bool) -> str:
+def span_cells(span: Span | None, name: Any, row: LogRow, seq: int, top: int, now: bool) -> str:
     """The piece of a turn's or step's bracket, and its number: to be seen where it begins, to be read in every row."""
     if span is None or row.first > seq:
         return td(classes="xp-kc") + td()
@@ -78,7 +79,7 @@ def _rest(words: str, count: int) -> str:
     return tr(td(esc(say(words, n=count)), "xp-q", colspan=7))
 
 
-def _detail(views: LogViews, row: LogRow, seq: int, show_text: bool) -> str:
+def detail(views: LogViews, row: LogRow, seq: int, show_text: bool) -> str:
     """What an event is about, in a few words."""
     event = views.events[row.first]
     if event.type == "assistant/chunk":
