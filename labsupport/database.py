@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from weakref import WeakSet
 
-from labsupport.system import fsync_folder, make_folder
+from labsupport.system import fsync_folder
 
 WAIT = 5.0
 """Seconds that a transaction waits for another one that writes."""
@@ -20,21 +20,30 @@ Refusal = Callable[[str, Path, int | None], Exception]
 
 @dataclass(frozen=True)
 class Refusals:
-    """The errors that a database raises: *unusable* here, of another *format*, *corrupt*, or *busy* for too long."""
+    """The errors that a database raises: *unusable* here, of another *format*, *corrupt*, or *busy* for too long.
+
+    *system* is for an error of the operating system (a file that is not there, no permission); without it, it is passed on.
+    """
 
     unusable: Refusal
     format: Refusal
     corrupt: Refusal
     busy: Refusal
+    system: Refusal | None = None
 
 
 @dataclass(frozen=True)
 class Kind:
-    """What a file has to be: its *application_id*, the *version* of its tables, and the *schema* that makes them."""
+    """What a file has to be: its *application_id*, the *version* of its tables, and the *schema* that makes them.
+
+    With *check*, the first look at a file goes through all of it: pages, constraints, and rows that name rows which are not
+    there. It takes as long as reading the file. SQLite has no checksum that would find another letter inside a value.
+    """
 
     application_id: int
     version: int
     schema: str
+    check: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,9 +69,7 @@ class Database:
         self.path, self._kind, self._refusals = path, kind, refusals
         self._lock = threading.Lock()
         self._idle: list[_Open] = []
-        self._in_use = 0
-        self._forked = False
-        self._looked = False  # whether an erasure is due that a crash cut off
+        self._looked_at: os.stat_result | None = None  # the file of which it is known that it is sound, and nothing is due
         _databases.add(self)
 
     @contextmanager
@@ -84,11 +91,7 @@ class Database:
     @contextmanager
     def _connection(self, make: bool) -> Iterator[sqlite3.Connection]:
         """A connection that nobody else has at this time."""
-        if self._forked:
-            raise self._refusals.busy("this process was forked while a transaction was under way. Nothing was changed; open "
-                                      "the file in a process that was started, not forked.", self.path, None)
         with self._lock:
-            self._in_use += 1
             opened = self._idle.pop() if self._idle else None
         try:
             if opened is not None and not opened.is_of(self.path):
@@ -96,6 +99,7 @@ class Database:
                 opened = None
             if opened is None:
                 opened = self._new(make)
+            _in_use[id(opened)] = opened
             yield opened.connection
         except BaseException:
             if opened is not None:
@@ -105,12 +109,10 @@ class Database:
             with self._lock:
                 self._idle.append(opened)
         finally:
-            with self._lock:
-                self._in_use -= 1
+            _in_use.pop(id(opened), None)
 
     def _new(self, make: bool) -> _Open:
         if make:
-            make_folder(self.path.parent)
             with suppress(FileExistsError):
                 os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666))
         found = os.lstat(self.path)
@@ -118,6 +120,9 @@ class Database:
             what = "link" if stat.S_ISLNK(found.st_mode) else "folder" if stat.S_ISDIR(found.st_mode) else "device"
             raise self._refusals.unusable(f"this is a {what}; a database is a file of its own. Nothing was read or written.",
                                           self.path, None)
+        if (found.st_dev, found.st_ino) in _in_use_at_fork:
+            raise self._refusals.busy("this process was forked while a transaction was under way. Nothing was changed; open "
+                                      "the file in a process that was started, not forked.", self.path, None)
         connection = sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=rw", WAIT, isolation_level=None, uri=True,
                                      check_same_thread=False)
         try:
@@ -127,9 +132,11 @@ class Database:
                 self._make(connection)
             for setting in ("synchronous = FULL", "secure_delete = ON", "foreign_keys = ON", "temp_store = MEMORY"):
                 connection.execute(f"PRAGMA {setting}")
-            if not self._looked:
-                self._looked = True
-                _erase(connection)
+            if self._looked_at is None or not os.path.samestat(found, self._looked_at):
+                if self._kind.check:
+                    self._check(connection)
+                _erase(connection)  # which a crash may have cut off
+                self._looked_at = found
         except BaseException:
             connection.close()
             raise
@@ -153,6 +160,11 @@ class Database:
                 f"the tables in this database are of version {version}, {age} than {self._kind.version}, which is used here. "
                 "Nothing was changed; open it with a version of this library that knows it.", self.path, version)
         return True
+
+    def _check(self, connection: sqlite3.Connection) -> None:
+        if connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",) or (
+                connection.execute("PRAGMA foreign_key_check").fetchone() is not None):
+            raise self._refusals.corrupt(_DAMAGED.format(""), self.path, None)
 
     def _make(self, connection: sqlite3.Connection) -> None:
         if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
@@ -217,6 +229,12 @@ class Database:
             if kind == sqlite3.SQLITE_CORRUPT:
                 raise self._refusals.corrupt(_DAMAGED.format(f" ({error})"), self.path, None) from None
             raise self._refusals.unusable(f"SQLite cannot do this ({error}). Nothing was changed.", self.path, None) from None
+        except OSError as error:
+            if self._refusals.system is None:
+                raise
+            why = error.strerror or "it is empty"
+            raise self._refusals.system(f"it cannot be opened, read or written here ({why}). Nothing was changed.", self.path,
+                                        None) from None
 
 
 def _erase(connection: sqlite3.Connection) -> bool:
@@ -237,8 +255,11 @@ _ERASURE = """
 CREATE TABLE erasure (wanted INTEGER NOT NULL, done INTEGER NOT NULL);
 INSERT INTO erasure VALUES (0, 0);
 """
-_DAMAGED = "this database is damaged{}. Nothing was changed; keep a copy: `sqlite3 FILE .recover` saves what can be read."
+_DAMAGED = ("this database is damaged{}. Nothing was changed; keep a copy, then restore a backup, or save what can be read by "
+            "`sqlite3 FILE .recover`.")
 _databases: "WeakSet[Database]" = WeakSet()
+_in_use: dict[int, _Open] = {}
+_in_use_at_fork: set[tuple[int, int]] = set()  # files, by device and inode, that another thread was using then
 
 
 def _before_fork() -> None:
@@ -250,8 +271,7 @@ def _before_fork() -> None:
 def _in_child() -> None:
     for database in list(_databases):
         database._lock = threading.Lock()
-        database._forked = database._in_use > 0
-        database._in_use = 0
+    _in_use_at_fork.update((opened.file.st_dev, opened.file.st_ino) for opened in _in_use.values())
 
 
 if hasattr(os, "register_at_fork"):

@@ -3,6 +3,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from labsupport.errors import EventError
+from labsupport.lossless import joined
 from labsupport.sessionlog.events import natural
 
 LOG_VERSION = 0
@@ -55,7 +56,7 @@ class SessionHeader:
             raise EventError("header.id", "a session has an id")
         if scanning and "delegationDepth" not in value:
             raise EventError("header.delegationDepth", "a stored header has this field")
-        known: dict[str, Any] = {name: value[key] for key, name in _KEYS.items() if key in value}
+        known: dict[str, Any] = {name: _joined(value[key]) for key, name in _KEYS.items() if key in value}
         known["version"] = LOG_VERSION
         known["nulls"] = frozenset(key for key in _KEYS if key in value and value[key] is None)
         known["created_at"] = natural(value.get("createdAt"), "header.createdAt")
@@ -74,7 +75,8 @@ class SessionHeader:
 
     def check(self) -> None:
         """Check all that `from_json` checks; a header that was only scanned may still be wrong."""
-        SessionHeader.from_json(self.to_json())
+        if SessionHeader.from_json(self.to_json()).id != self.id:
+            raise EventError("header.id", "two halves of a character stand in it; labsupport.lossless.joined(id) joins them")
 
 
 def _check_rest(known: dict[str, Any], value: dict[str, Any]) -> None:
@@ -84,6 +86,11 @@ def _check_rest(known: dict[str, Any], value: dict[str, Any]) -> None:
         raise EventError("header.cwd", "an absolute path belongs here")
     if "seedLength" in value:
         known["seed_length"] = natural(value["seedLength"], "header.seedLength")
+
+
+def _joined(value: Any) -> Any:
+    """A text as it comes back from JSON, which joins the two halves of a pair."""
+    return joined(value) if type(value) is str else value
 
 
 def _check_text(value: dict[str, Any], key: str) -> None:

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.benchmarks import append, environment, load, open_log, pairs, trim
+from tests.benchmarks import append, environment, lineage, load, open_log, pairs, snapshots, stores, trim
 from tests.benchmarks.table import Row, drawn
 
 
@@ -24,10 +24,18 @@ class Sizes:
     append_rounds: int = 20
     events: int = 1_000_000
     open_rounds: int = 3
+    commits: int = 400
+    groups: int = 200
+    reads: int = 10
+    lineage: int = 54_978
+    lineage_rounds: int = 15
+    snapshots: tuple[int, int] = (1_000, 100_000)
+    snapshot_rounds: int = 20
 
 
 QUICK = Sizes(trim=(100, 1_000), load=500_000, steps=40, flushed=50, synced=5, rounds=1, append_rounds=2, events=3_300,
-              open_rounds=1)
+              open_rounds=1, commits=5, groups=2, reads=1, lineage=3_300, lineage_rounds=1, snapshots=(330, 3_300),
+              snapshot_rounds=2)
 
 
 def measure(sizes: Sizes, python: Path | None) -> list[Row]:
@@ -36,11 +44,14 @@ def measure(sizes: Sizes, python: Path | None) -> list[Row]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=environment.SCRATCH)))
         peers = stack.enter_context(environment.Worker(python, "peers")) if python else None
-        rows = []
+        rows, here = [], sys.executable
         for name, part in (("pairs", lambda: pairs.rows(folder, sizes.steps, peers)),
                            ("append", lambda: append.rows(folder, sizes.flushed, sizes.synced, sizes.append_rounds)),
                            ("load", lambda: load.rows(folder, sizes.load, sizes.rounds, python)),
-                           ("open", lambda: open_log.rows(folder, sizes.events, sizes.open_rounds, python, sys.executable)),
+                           ("open", lambda: open_log.rows(folder, sizes.events, sizes.open_rounds, python, here)),
+                           ("stores", lambda: stores.rows(folder, sizes.commits, sizes.groups, sizes.reads, python)),
+                           ("lineage", lambda: lineage.rows(folder, sizes.lineage, sizes.lineage_rounds, python, here)),
+                           ("snapshots", lambda: snapshots.rows(*sizes.snapshots, sizes.snapshot_rounds)),
                            ("trim", lambda: trim.rows(folder, sizes.trim, sizes.rounds, peers))):
             print(f"{name} …", file=sys.stderr, flush=True)
             rows += part()

@@ -1,10 +1,13 @@
 """A log for measuring: turns of 33 events, each a two-step tool task; the same bytes every time."""
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import count as count_from
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-HEADER = {"type": "session", "version": 0, "id": "bench", "createdAt": 0, "delegationDepth": 0}
+ID = "bench"
+HEADER = {"type": "session", "version": 0, "id": ID, "createdAt": 0, "delegationDepth": 0}
 START = 1_700_000_000_000
 TURN = 33
 ARGUMENTS = '{"clinic":"north","year":2025}'
@@ -53,8 +56,39 @@ def _event(turn: int, at: int, seq: int) -> dict[str, Any]:
     return {"type": "assistant/chunk", "data": {**here, "chunk": words}}
 
 
+def blocks(count: int, size: int) -> list[list[dict[str, Any]]]:
+    """The first events, in *count* blocks of *size*."""
+    records = events(count * size)
+    return [list(islice(records, size)) for _ in range(count)]
+
+
+def line(record: dict[str, Any]) -> bytes:
+    """The line of *record* in a log."""
+    return _compact(record).encode() + b"\n"
+
+
+def row(record: dict[str, Any]) -> tuple[Any, ...]:
+    """The row of *record* in the table of events."""
+    sources, op = record.get("sourceEventSeqs"), record.get("surfaceOp")
+    return (ID, record["seq"], record["type"], record["time"], _compact(record["data"]),
+            None if sources is None else _compact(sources), None if op is None else _compact(op), None)
+
+
+def clock() -> Callable[[], int]:
+    """The times of the events, one after another."""
+    return count_from(START, 7).__next__
+
+
+def append(session: Any, record: dict[str, Any]) -> Any:
+    """Log *record* in *session*; the event that it became."""
+    return session.append(record["type"], record["data"], record.get("surfaceOp"), record.get("sourceEventSeqs"))
+
+
 def write(path: Path, count: int) -> None:
     """Write a log of *count* events to *path*."""
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        for record in (HEADER, *events(count)):
-            file.write(json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n")
+    with path.open("wb") as file:
+        file.writelines(map(line, (HEADER, *events(count))))
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,4 +1,4 @@
-"""The peers' side of each measurement. It runs in the peers' environment and knows nothing of this project's library.
+"""The peers' side of what is measured on histories. It runs in the peers' environment and knows nothing of this library.
 
 Every peer is imported where it is used, so that this module can be read anywhere.
 """

@@ -40,8 +40,9 @@ def a_second(value: float) -> str:
 
 
 def beside(subject: str, ours: float, name: str, base: float | None, *, show: Callable[[float], str] = seconds,
-           at_most: float | None = None, at_least: float | None = None, faster: float | None = None) -> Row:
-    """*ours* beside *base*, the figure of *name*; None where that could not be measured.
+           at_most: float | None = None, at_least: float | None = None, faster: float | None = None,
+           ratio: float | None = None) -> Row:
+    """*ours* beside *base*, the figure of *name*; None where that could not be measured. *ratio* where it was taken otherwise.
 
     The target, if there is one: *ours* is *at_most* or *at_least* so many times *base*, or *faster* so many times.
 
@@ -55,7 +56,8 @@ def beside(subject: str, ours: float, name: str, base: float | None, *, show: Ca
     target = "" if limit is None else f"{'≤' if at_most else '≥'} {limit:g} ×{word}"
     if base is None:
         return Row(subject, show(ours), f"{name}: not measured", "", target)
-    ratio = base / ours if faster else ours / base
+    if ratio is None:
+        ratio = base / ours if faster else ours / base
     ok = None if limit is None else ratio <= limit if at_most else ratio >= limit
     return Row(subject, show(ours), f"{name}: {show(base)}", f"{ratio:.2f} ×{word}", target, ok)
 

@@ -2,8 +2,9 @@
 import pytest
 
 from labsupport.miniagent import estimate_context_chars, load_session
+from labsupport.sessionlog.storage import JsonlStore
 from tests.benchmarks import __main__ as bench
-from tests.benchmarks import histories, pairs
+from tests.benchmarks import histories, logs, pairs, stores
 from tests.benchmarks.pairs import Count
 from tests.benchmarks.table import Row, drawn
 
@@ -17,13 +18,14 @@ def test_every_row_is_there(rows):
     shapes = list(histories.SHAPES)
     assert [row.subject.split(" ")[0].strip(",") for row in rows] == (
         ["40"] + ["append"] * 2 + ["load"] * 3 * len(shapes) + ["open"] * 2 + ["derive", "append"] + ["fold"] * 2
+        + ["sqlite:"] * 3 + ["jsonl:"] + ["sqlite:"] * 7 + ["resume"] * 2 + ["fork", "append"]
         + ["trim"] * 4 * len(shapes) + ["again", "growth"])
     assert [len({line.count("|") for line in drawn(rows).split("\n")}), drawn(rows).count("\n")] == [1, len(rows) + 1]
 
 
 def test_what_needs_peers_says_that_it_was_not_measured(rows):
     unmeasured = [row for row in rows if row.beside.endswith("not measured")]
-    assert len(unmeasured) == 5 * len(histories.SHAPES) + 1  # three of each load, two of each trim, one open
+    assert len(unmeasured) == 5 * len(histories.SHAPES) + 10  # three a load, two a trim, one open, nine at the stores
     assert all(row.ok is None and row.missed == bool(row.target) for row in unmeasured)
 
 
@@ -45,6 +47,25 @@ def test_a_slice_of_the_newest_messages_is_not_valid_everywhere():
         count.add(history, list(range(start, len(history))), False)
     results = sum(message["role"] == "tool" for message in history)
     assert count.tried - count.valid == results > 0
+
+
+def test_a_side_that_stored_something_else_is_noticed(tmp_path):
+    record, = logs.events(1)
+    with stores._bare(tmp_path, 1) as ours, stores._bare(tmp_path, 2) as bare:
+        ours.execute(stores.INSERT, logs.row(record))
+        with pytest.raises(RuntimeError, match="did not store the same"):
+            stores._compare(tmp_path / "bare-1.db", bare)
+        bare.execute(stores.INSERT, logs.row(record))
+        stores._compare(tmp_path / "bare-1.db", bare)
+
+
+def test_a_commit_that_was_not_made_is_noticed(tmp_path):
+    live = stores._Live(JsonlStore(tmp_path), 1, stores.GROUP)
+    live.log(0)
+    with pytest.raises(RuntimeError, match="100 events were not stored"):
+        live.close()
+    live.commit(0)
+    live.close()
 
 
 @pytest.mark.parametrize("shape", histories.SHAPES)

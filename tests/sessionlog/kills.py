@@ -6,6 +6,7 @@ recovery changes nothing; and with the barrier before tools, a call that ran is 
 
 import os
 import signal
+import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,15 +15,25 @@ from pathlib import Path
 from random import Random
 from typing import Any, Literal
 
-from labsupport import system
+from labsupport import database, system
 from labsupport.sessionlog import Session, SessionEvent, SessionHeader, check_invariants
 from labsupport.sessionlog.recovery import NOT_STARTED
-from labsupport.sessionlog.storage import JsonlStore, Policy, barrier, end_of_step, every_event, files, on_barriers, on_flush
+from labsupport.sessionlog.storage import (
+    JsonlStore,
+    Policy,
+    barrier,
+    end_of_step,
+    every_event,
+    files,
+    on_barriers,
+    on_flush,
+)
 from tests.sessionlog import builders as make
-from tests.sessionlog import oracle
+from tests.sessionlog import oracle, stores
+from tests.sessionlog.builders import in_child
 
 POLICIES = [on_barriers, on_barriers, on_barriers, on_barriers, every_event, every_event, end_of_step, on_flush]
-CALLS = ("write", "fsync", "link", "open", "close", "ftruncate")
+CALLS = ("write", "fsync", "fdatasync", "link", "replace", "open", "close", "ftruncate")
 """The system's calls at which a process can be killed."""
 
 MAKING = 12
@@ -30,6 +41,13 @@ MAKING = 12
 
 CALLS_OF = {every_event.name: 120, on_barriers.name: 50, end_of_step.name: 25, on_flush.name: 6}
 """About how many calls a task makes behind that."""
+
+STEPS = 10
+"""A database can be stopped after so many steps of its machine."""
+
+STEPS_OF_MAKING = 45
+STEPS_OF = {every_event.name: 300, on_barriers.name: 110, end_of_step.name: 130, on_flush.name: 90}
+"""About how often that is in a task, behind the making of the tables."""
 
 Say = Callable[[str], None]
 
@@ -49,6 +67,13 @@ class Plan:
         first = 1 if random.random() < 0.15 else MAKING  # mostly behind the making of the log
         at = random.randint(first, MAKING + CALLS_OF[setting(seed)[0].name])
         return cls(seed, at, random.random(), random.uniform(0.002, 0.02) if random.random() < 0.2 else None)
+
+    @classmethod
+    def in_a_database(cls, seed: int) -> "Plan":
+        random = Random(seed)
+        first = 1 if random.random() < 0.15 else STEPS_OF_MAKING
+        at = random.randint(first, STEPS_OF_MAKING + STEPS_OF[setting(seed)[0].name])
+        return cls(seed, at, 0, random.uniform(0.005, 0.03) if random.random() < 0.2 else None)
 
 
 @dataclass
@@ -112,10 +137,10 @@ def setting(seed: int) -> tuple[Policy, Literal["zstd"] | None]:
     return random.choice(POLICIES), random.choice([None, "zstd"])
 
 
-def record(folder: Path, seed: int, say: Say, policy: Policy | None = None) -> None:
+def record(folder: Path, seed: int, say: Say, policy: Policy | None = None, sqlite: bool = False) -> None:
     """Record the task into *folder*, and say what is durable and what ran."""
-    usual, compression = setting(seed)
-    store = JsonlStore(folder, compression)
+    usual, _ = setting(seed)
+    store = open_again(folder, seed, sqlite)
     session = Session.create("s1", header=SessionHeader("s1", created_at=1000))
     writer = store.attach(session, policy or usual)
     for one in task(seed):
@@ -132,8 +157,9 @@ def record(folder: Path, seed: int, say: Say, policy: Policy | None = None) -> N
     say("ended")
 
 
-def open_again(folder: Path, seed: int) -> JsonlStore:
-    return JsonlStore(folder, setting(seed)[1])
+def open_again(folder: Path, seed: int, sqlite: bool = False) -> Any:
+    """A store of the files of *seed*, or of a database."""
+    return stores.named("sqlite").open(folder) if sqlite else JsonlStore(folder, setting(seed)[1])
 
 
 class _Killing:
@@ -171,6 +197,37 @@ def killed_at(at: int, part: float) -> Iterator[None]:
         files.os = system.os = os
 
 
+class _KillingDatabase:
+    """`sqlite3` as the store's module sees it; a connection that is killed in the middle of a statement."""
+
+    def __init__(self, at: int) -> None:
+        self._left = at
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(sqlite3, name)
+
+    def connect(self, *args: Any, **more: Any) -> sqlite3.Connection:
+        connection = sqlite3.connect(*args, **more)
+        connection.set_progress_handler(self._step, STEPS)
+        return connection
+
+    def _step(self) -> int:
+        self._left -= 1
+        if not self._left:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return 0
+
+
+@contextmanager
+def killed_in_a_statement(at: int) -> Iterator[None]:
+    """Kill this process after *at* times STEPS steps of the statements that the store runs."""
+    database.sqlite3 = _KillingDatabase(at)  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        database.sqlite3 = sqlite3
+
+
 def in_a_child(work: Callable[[Say], None], delay: float | None = None, last_word: str = "") -> tuple[str, bool]:
     """Run *work* in a forked child: what it said, and whether it was killed.
 
@@ -199,31 +256,39 @@ def in_a_child(work: Callable[[Say], None], delay: float | None = None, last_wor
     return said, os.WIFSIGNALED(os.waitpid(child, 0)[1])
 
 
+def read_once(folder: Path, seed: int, sqlite: bool) -> list[make.Record] | None:
+    """What can be read of the log; None when there is none."""
+    try:
+        return make.plain(open_again(folder, seed, sqlite).inspect("s1").events)
+    except FileNotFoundError:
+        return None
+
+
 def kill_once(
-    folder: Path, plan: Plan, policy: Policy | None = None, last_word: str = ""
+    folder: Path, plan: Plan, policy: Policy | None = None, last_word: str = "", sqlite: bool = False
 ) -> tuple[Witness, list[SessionEvent]]:
     """One case: record and kill; kill the recovery too; then recover. What was witnessed, and the events that are left."""
 
     def recorded(say: Say) -> None:
         if plan.delay is None and not last_word:
-            with killed_at(plan.at, plan.part):
-                record(folder, plan.seed, say, policy)
+            with killed_in_a_statement(plan.at) if sqlite else killed_at(plan.at, plan.part):
+                record(folder, plan.seed, say, policy, sqlite)
         else:
-            record(folder, plan.seed, say, policy)
+            record(folder, plan.seed, say, policy, sqlite)
 
     def recovered(say: Say) -> None:
-        with killed_at(1 + plan.at % 8, plan.part):
-            open_again(folder, plan.seed).load("s1")
+        with killed_in_a_statement(1 + plan.at % 40) if sqlite else killed_at(1 + plan.at % 8, plan.part):
+            open_again(folder, plan.seed, sqlite).load("s1")
 
     said, killed = in_a_child(recorded, plan.delay, last_word)
     witness = Witness.heard(said)
     assert killed or witness.ended, "a child ended by itself without ending its task"
-    store = open_again(folder, plan.seed)
-    if not store.path("s1").exists():
+    before = in_child(lambda: read_once(folder, plan.seed, sqlite))
+    if before is None:
         assert witness.durable == 0, "what was flushed is gone"
         return witness, []
-    before = make.plain(store.inspect("s1").events)
     in_a_child(recovered)
+    store = open_again(folder, plan.seed, sqlite)
     after = store.load("s1")
     assert make.plain(after.events) == before, "a recovery that was killed as well changed what is there"
     assert store.load("s1").repair is None, "a second recovery changed something"

@@ -1,4 +1,4 @@
-"""A thousand kills: `python -m tests.sessionlog.soak [--kills N] [--from SEED]`. Posix only."""
+"""A thousand kills: `python -m tests.sessionlog.soak [--kills N] [--from SEED] [--sqlite]`. Posix only."""
 
 import argparse
 import sys
@@ -10,14 +10,14 @@ from pathlib import Path
 from tests.sessionlog.kills import Plan, check, kill_once
 
 
-def soak(kills: int, first: int = 0) -> Counter[str]:
+def soak(kills: int, first: int = 0, sqlite: bool = False) -> Counter[str]:
     """Run the cases of the seeds from *first* on; what became of them. AssertionError names the seed that broke."""
     seen: Counter[str] = Counter()
     for seed in range(first, first + kills):
-        plan = Plan.of(seed)
+        plan = Plan.in_a_database(seed) if sqlite else Plan.of(seed)
         with tempfile.TemporaryDirectory() as folder:
             try:
-                witness, events = kill_once(Path(folder) / "logs", plan)
+                witness, events = kill_once(Path(folder) / "logs", plan, sqlite=sqlite)
                 check(plan, witness, events)
             except AssertionError as error:
                 raise AssertionError(f"seed {seed}: {error}") from error
@@ -30,9 +30,10 @@ def main() -> int:
     parser = argparse.ArgumentParser("soak", description=__doc__)
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--from", type=int, default=0, dest="first", metavar="SEED")
+    parser.add_argument("--sqlite", action="store_true", help="in a database, not in files")
     options = parser.parse_args()
     start = time.monotonic()
-    seen = soak(options.kills, options.first)
+    seen = soak(options.kills, options.first, options.sqlite)
     print(", ".join(f"{count} {what}" for what, count in sorted(seen.items())), f"in {time.monotonic() - start:.0f} s")
     return 0
 

@@ -11,30 +11,23 @@ import pytest
 
 from labsupport.errors import StaleCursorError, StoreBusyError
 from labsupport.sessionlog import Session, SessionHeader
-from labsupport.sessionlog.storage import JsonlStore, on_flush
+from labsupport.sessionlog.storage import on_flush
 from tests.sessionlog import builders as make
 from tests.sessionlog.builders import in_child, stored
+from tests.sessionlog.stores import Kind
 
 posix = pytest.mark.skipif(not make.POSIX, reason="forks a process")
 TALK = [make.turn_start(), make.user(), make.turn_end()]
 
 
-@pytest.fixture(params=[None, "zstd"], ids=["plain", "zstd"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> JsonlStore:
-    return JsonlStore(tmp_path / "logs", request.param)
-
-
-def twin_of(store: JsonlStore) -> JsonlStore:
-    """A store of one's own over the same folder."""
-    return JsonlStore(store.root, "zstd" if store.path("x").suffix == ".zstd" else None)
-
-
 HOLDER = """
 import sys
+from pathlib import Path
 from labsupport.sessionlog import Session
-from labsupport.sessionlog.storage import JsonlStore, flush
+from labsupport.sessionlog.storage import flush
+from tests.sessionlog import stores
 session = Session.create("s1")
-writer = JsonlStore(sys.argv[1], sys.argv[2] or None).attach(session)
+writer = stores.named(sys.argv[2]).open(Path(sys.argv[1])).attach(session)
 session.append("turn/start", {"turn": 1})
 flush(session)
 print("holding", flush=True)
@@ -42,21 +35,22 @@ sys.stdin.read()
 """
 
 
-def holder(store: JsonlStore) -> subprocess.Popen[str]:
+def holder(kind: Kind, folder: Path) -> subprocess.Popen[str]:
     """Another process that has written one event and holds the log until its input ends, or it is killed."""
-    compression = "zstd" if store.path("x").suffix == ".zstd" else ""
     process = subprocess.Popen(
-        [sys.executable, "-c", HOLDER, str(store.root), compression], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", HOLDER, str(folder), kind.name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "holding\n"
     return process
 
 
-def test_the_second_process_is_refused_clearly_and_gets_in_when_the_first_is_killed(store: JsonlStore) -> None:
-    with holder(store) as process:
+def test_the_second_process_is_refused_clearly_and_gets_in_when_the_first_is_killed(
+    store: Any, kind: Kind, folder: Path
+) -> None:
+    with holder(kind, folder) as process:
         try:
-            before = make.files_of(store.root)
+            before = kind.held(folder)
             session = Session.create("s1", seed=make.log(make.turn_start()))
             for refused in (
                 lambda: store.load("s1"),
@@ -68,7 +62,7 @@ def test_the_second_process_is_refused_clearly_and_gets_in_when_the_first_is_kil
                 assert caught.value.pid == process.pid
                 assert caught.value.path == store.path("s1")
                 assert "inspect" in str(caught.value)
-            assert make.files_of(store.root) == before
+            assert kind.held(folder) == before
             assert [event.type for event in store.inspect("s1").events] == ["turn/start", "turn/end"]
         finally:
             process.kill()
@@ -77,34 +71,35 @@ def test_the_second_process_is_refused_clearly_and_gets_in_when_the_first_is_kil
     assert loaded.repair is not None
 
 
-def test_the_lock_ends_with_the_writer(store: JsonlStore) -> None:
-    with holder(store) as process:
+def test_the_lock_ends_with_the_writer(store: Any, kind: Kind, folder: Path) -> None:
+    with holder(kind, folder) as process:
         process.communicate("")
     store.append("s1", make.log(make.turn_end(), first=1))
     assert len(store.load("s1").events) == 2
 
 
 @posix
-def test_a_writer_whose_log_went_on_elsewhere_cannot_append(store: JsonlStore) -> None:
+def test_a_writer_whose_log_went_on_elsewhere_cannot_append(store: Any, kind: Kind, folder: Path) -> None:
     stored(store, make.turn_start(), make.step_start(), make.asks("a"))
-    mine = Session.create("s1", seed=store.read_from("s1", 0))  # read without repair: its next seq is 3
+    header = SessionHeader("s1", created_at=1000)
+    mine = Session.create("s1", seed=store.read_from("s1", 0), header=header)  # read without repair: its next seq is 3
 
     def recovers() -> int:
-        return len(twin_of(store).load("s1").events)
+        return len(kind.open(folder).load("s1").events)
 
     assert in_child(recovers) == 6
-    before = make.files_of(store.root)
+    before = kind.held(folder)
     with pytest.raises(StaleCursorError) as caught:
         store.append("s1", make.log(make.result("a"), first=3))
     assert (caught.value.expected, caught.value.stored) == (3, 6)
     with pytest.raises(StaleCursorError):
         store.attach(mine)
-    assert make.files_of(store.root) == before
+    assert kind.held(folder) == before
     assert [event.seq for event in store.load("s1").events] == list(range(6)), "no seq twice"
 
 
 @posix
-def test_a_forked_child_does_not_inherit_the_right_to_write(store: JsonlStore) -> None:
+def test_a_forked_child_does_not_inherit_the_right_to_write(store: Any, kind: Kind, folder: Path) -> None:
     session = Session.create("s1")
     writer = store.attach(session, on_flush)
     make.append(session, make.turn_start())
@@ -116,7 +111,7 @@ def test_a_forked_child_does_not_inherit_the_right_to_write(store: JsonlStore) -
         for refused in (
             writer.flush,
             lambda: store.append("s1", make.log(make.turn_end(), first=1)),
-            lambda: twin_of(store).load("s1"),
+            lambda: kind.open(folder).load("s1"),
             lambda: store.load("s1"),
         ):
             with pytest.raises(StoreBusyError) as caught:
@@ -131,21 +126,21 @@ def test_a_forked_child_does_not_inherit_the_right_to_write(store: JsonlStore) -
 
 
 @posix
-def test_a_forked_child_neither_keeps_the_lock_nor_breaks_it(store: JsonlStore) -> None:
+def test_a_forked_child_neither_keeps_the_lock_nor_breaks_it(store: Any, kind: Kind, folder: Path) -> None:
     session = Session.create("s1")
     writer = store.attach(session, on_flush)
     make.append(session, make.turn_start())
     writer.flush()
     assert in_child(lambda: writer.close()) is None, "the child lets go of its copy"
     with pytest.raises(StoreBusyError):
-        in_child_raising(lambda: twin_of(store).load("s1"))
+        in_child_raising(lambda: kind.open(folder).load("s1"))
     waiting = os.fork()
     if waiting == 0:
         signal.pause()
         os._exit(0)
     try:
         writer.close()
-        assert len(twin_of(store).load("s1").events) == 2
+        assert len(kind.open(folder).load("s1").events) == 2
     finally:
         os.kill(waiting, signal.SIGKILL)
         os.waitpid(waiting, 0)
@@ -160,7 +155,7 @@ def in_child_raising(work: Any) -> Any:
 
 @posix
 @pytest.mark.parametrize("processes", [4])
-def test_processes_that_append_in_turn_weld_no_records(store: JsonlStore, processes: int) -> None:
+def test_processes_that_append_in_turn_weld_no_records(store: Any, kind: Kind, folder: Path, processes: int) -> None:
     """Each tries until it is its turn; whatever is refused is refused before it is written."""
     per_process = 10
     stored(store, make.user("first"))
@@ -170,7 +165,7 @@ def test_processes_that_append_in_turn_weld_no_records(store: JsonlStore, proces
         if child == 0:
             code = 1
             try:
-                mine, done = twin_of(store), 0
+                mine, done = kind.open(folder), 0
                 while done < per_process:
                     try:
                         stored_now = len(mine.read_from("s1", 0))
@@ -191,14 +186,14 @@ def test_processes_that_append_in_turn_weld_no_records(store: JsonlStore, proces
 
 
 @posix
-def test_two_processes_create_one_session_and_one_of_them_is_told(store: JsonlStore) -> None:
-    store.root.mkdir()
+def test_two_processes_create_one_session_and_one_of_them_is_told(store: Any, kind: Kind, folder: Path) -> None:
+    folder.mkdir()
     ready, go = os.pipe()
 
     def child() -> str:
         os.read(ready, 1)
         try:
-            mine = twin_of(store)
+            mine = kind.open(folder)
             mine.create(SessionHeader("s1"))
             mine.append("s1", make.log(make.user("x" * 10_000)))
         except Exception as error:  # noqa: BLE001 - its name is what the test looks at

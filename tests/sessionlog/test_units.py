@@ -11,20 +11,24 @@ from msgspec import Raw
 from labsupport.sessionlog import (
     SessionEvent,
     Unit,
+    estimate_message,
     fold,
     interrupted_turn_closers,
     session_stats,
+    surface_tokens,
+    todo,
     tool_pairing,
     turn_status,
     units,
 )
+from labsupport.sessionlog.folding import fold_state
 from labsupport.sessionlog.json_text import write_data
-from labsupport.sessionlog.projections import fold_state
 from tests.sessionlog import builders as make
+from tests.sessionlog import oracle
 from tests.sessionlog.builders import Record
 from tests.sessionlog.strategies import json_of, logs, texts
 
-UNITS = [turn_status, tool_pairing, session_stats]
+UNITS = [turn_status, tool_pairing, session_stats, todo, surface_tokens]
 each_unit = pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.key)
 
 
@@ -106,7 +110,8 @@ def test_blocks_usage_and_errors_of_any_kind_are_folded(unit: Unit) -> None:
         make.call("c1"),
         make.record("tool/result", {**make.result_data("c1"), "error": 5}, surfaceOp="append"),
     ]
-    assert fold(unit, make.log(*records)) is not None
+    events = make.log(*records)
+    assert unit.see(fold_state(unit, events)) == fold(unit, events)
 
 
 # What they say
@@ -163,6 +168,70 @@ def test_a_rewritten_result_counts_once() -> None:
         make.result("a", "short", op=make.replacing(4, 4), sourceEventSeqs=[4]),
     ]
     assert fold(tool_pairing, make.log(*records))["succeeded"] == 1
+
+
+def test_todo_is_the_latest_list_whole() -> None:
+    first = [{"content": "count", "status": "pending"}]
+    second = [{"content": "预算 🙂", "status": "done"}, {"content": "\ud83d"}]
+
+    def todos(*records: Record) -> Any:
+        return fold(todo, make.log(*records))
+
+    assert todos() is None
+    assert todos(make.turn_start(), make.record("todo/write", {"todos": first})) == first
+    assert todos(make.record("todo/write", {"todos": first}), make.record("todo/write", {"todos": second})) == second
+    assert todos(make.record("todo/write", {"todos": first}), make.record("todo/write", {"todos": []})) == []
+    assert todos(make.record("todo/write", 5)) is None
+
+
+@settings(max_examples=60)
+@given(logs(turns=3))
+def test_surface_tokens_are_the_sum_over_the_surface_from_scratch_at_every_seq(records: list[Record]) -> None:
+    events, state = make.log(*records), surface_tokens.init()
+    for event in events:
+        state = fold_state(surface_tokens, [event], state)
+        assert surface_tokens.view(state) == tokens_of(make.plain(events[:event.seq + 1]))
+
+
+def tokens_of(events: list[Record]) -> Record:
+    """The surface and its messages as the oracle has them, with the estimate of each."""
+    return {"tokens": sum(map(estimate_message, oracle.derive(events))), "nodes": len(oracle.surface(events))}
+
+
+@pytest.mark.parametrize("count", [255, 256, 257, 600])
+@pytest.mark.parametrize(("first", "last"), [(0, 0), (0, -1), (250, 254), (254, -1), (1, -2)])
+def test_surface_tokens_of_a_long_surface_with_a_replacement_anywhere(count: int, first: int, last: int) -> None:
+    """Longer than a page of the state: replacements within a page, over its edge, of everything, and appends behind them."""
+    nodes = list(range(count))[first:None if last == -1 else last + 1]
+    records = [make.user("x" * (at % 7)) for at in range(count)]
+    summary = make.user("in short", op=make.replacing(nodes[0], nodes[-1]), sourceEventSeqs=nodes)
+    again = make.user("shorter", op=make.replacing(count, count), sourceEventSeqs=[count])
+    events = make.log(*records, summary, make.user("more"), again, *[make.user("and more")] * 300)
+    for stop in (count, count + 1, count + 2, count + 3, len(events)):
+        assert fold(surface_tokens, events[:stop]) == tokens_of(make.plain(events[:stop]))
+
+
+def test_an_answer_without_content_is_a_node_that_costs_nothing() -> None:
+    empty = make.record("assistant/message", make.says_data(), surfaceOp="append")
+    assert fold(surface_tokens, make.log(empty)) == {"tokens": 0, "nodes": 1}
+
+
+def test_surface_tokens_passes_over_a_replacement_that_no_surface_has() -> None:
+    events = make.log(make.user("a"), make.user("b", op=make.replacing(7, 8), sourceEventSeqs=[0]))
+    state = fold_state(surface_tokens, events[:1])
+    assert surface_tokens.apply(state, events[1]) is state
+
+
+def test_what_changes_nothing_gives_the_same_object() -> None:
+    """The registry's feed hangs on it: a rewritten result, an answer without calls, a turn after one without calls."""
+    events = make.log(*make.two_steps(), make.turn_start(2), make.turn_end(2), make.turn_start(3))
+    state = fold_state(tool_pairing, events[:9])
+    assert tool_pairing.apply(state, make.log(make.result("nobody's"))[0]) is state
+    assert tool_pairing.apply(state, make.log(make.says("words"))[0]) is state
+    empty = fold_state(tool_pairing, events[:-1])
+    assert tool_pairing.apply(empty, events[-1]) is empty
+    answered = fold_state(tool_pairing, events[:10])
+    assert tool_pairing.apply(answered, make.log(make.result("c1", "short"))[0]) is answered
 
 
 def at(time: int, one: Record) -> Record:

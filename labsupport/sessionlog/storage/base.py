@@ -16,7 +16,7 @@ from labsupport.sessionlog.json_text import same_json
 from labsupport.sessionlog.lineage import check_attached
 from labsupport.sessionlog.recovery import interrupted_turn_closers
 from labsupport.sessionlog.session import Session
-from labsupport.sessionlog.storage.checkpoints import Checkpoint, Row, choose, new_rows
+from labsupport.sessionlog.storage.checkpoints import Checkpoint, Row, choose, new_rows, proof_of
 from labsupport.sessionlog.storage.contract import (
     Deletion,
     Listing,
@@ -80,7 +80,10 @@ class LogStore(ABC):
 
     @abstractmethod
     def _add(self, id: str, events: Sequence[SessionEvent]) -> None:
-        """Add to a stored log whose end was checked; durable on return."""
+        """Add to a stored log, durable on return. StaleCursorError or TornLogError where they do not go on at its end."""
+
+    def _check_medium(self) -> None:  # noqa: B027 - most stores have nothing to ask
+        """LogCorruptError where what the log lies in is damaged itself, so that its end may be missing without a trace."""
 
     @abstractmethod
     def _repair(self, id: str, scan: Scan, closers: Sequence[SessionEvent]) -> Path | None:
@@ -108,6 +111,10 @@ class LogStore(ABC):
     def append(self, id: str, events: Sequence[SessionEvent]) -> None:
         """Add *events* to the log of *id*, durable on return. What a load would refuse is refused before it is written."""
         check_batch(events)
+        self._store(id, events)
+
+    def _store(self, id: str, events: Sequence[SessionEvent]) -> None:
+        """Store *events*, which were checked."""
         if not events:
             return
         with self._writing(id):
@@ -116,7 +123,6 @@ class LogStore(ABC):
                 self._begin(self._announced[id], events)
                 self._announced.pop(id)
             else:
-                self._expect(id, events[0].seq, self._next_seq(id))
                 self._add(id, events)
 
     def _expect(self, id: str, seq: int, stored: int) -> None:
@@ -159,6 +165,7 @@ class LogStore(ABC):
             raise LogCorruptError(f"{str(error).removesuffix('. Nothing was changed.')}. Nothing was changed.", path) from None
         if scan.torn is None and not closers:
             return LoadedLog(scan.header, events, None, session)
+        self._check_medium()
         kept_in = None if commit is None else commit(id, scan, closers)
         return LoadedLog(scan.header, events, Repair(scan.torn, tuple(closers), kept_in), session)
 
@@ -198,7 +205,11 @@ class LogStore(ABC):
             lock.release()
             raise
         self._locks[id] = lock
-        return Writer(session, stored, policy, lambda events: self.append(id, events), lambda: self._detach(id, fresh))
+        def write(events: Sequence[SessionEvent]) -> None:
+            check_batch(events, session.first_live_seq)
+            self._store(id, events)
+
+        return Writer(session, stored, policy, write, lambda: self._detach(id, fresh))
 
     def _continues(self, session: Session, stored: int) -> bool:
         last = self.read_from(session.id, stored - 1)[0]
@@ -268,11 +279,15 @@ class LogStore(ABC):
         ahead of what is durable: flush first.
         """
         self._find(session.id)
+        check_attached(session)
         stored = self._next_seq(session.id)
-        for row in rows.values():
-            if row["seq"] >= stored:
-                raise StoredLogError(f"this checkpoint is for event {row['seq']}, and the stored log ends before {stored}. "
-                                     "Nothing was kept; flush the session first.", self.path(session.id))
+        for seq in {row["seq"] for row in rows.values()}:
+            if seq >= stored:
+                raise StoredLogError(f"this checkpoint is for event {seq}, and the stored log ends before {stored}. Nothing "
+                                     "was kept; flush the session first.", self.path(session.id))
+            if seq >= 0 and proof_of([self.read_from(session.id, seq)[0]], 0) != proof_of(session.events, seq):
+                raise StoredLogError("the stored log is not the one of this session. Nothing was kept; load the session again.",
+                                     self.path(session.id))
         self._keep_rows(session.id, new_rows(self._rows(session.id), rows, session.events, self.revision(session.id)))
 
     def read_checkpoint(self, id: str, versions: Mapping[str, int] | None = None) -> Checkpoint:

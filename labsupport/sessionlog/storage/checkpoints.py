@@ -20,6 +20,23 @@ class Row:
     revision: str
 
 
+ROW_FIELDS = ("key", "ver", "seq", "val", "proof", "revision")
+
+
+def stored_rows(found: Iterable[Any], fields: Callable[[Any], tuple[Any, ...]]) -> list[Row]:
+    """The rows that *fields* takes out of what was *found*; what is no row is passed over, for a cache may be lost."""
+    rows = []
+    for item in found:
+        try:
+            row = Row(*fields(item))
+        except (ValueError, TypeError, KeyError, AttributeError):
+            continue
+        named = all(type(word) is str for word in (row.key, row.proof, row.revision))
+        if named and type(row.ver) is type(row.seq) is int and row.ver >= 0 and row.seq >= -1:
+            rows.append(row)
+    return rows
+
+
 @dataclass(frozen=True)
 class Refused:
     """A row that is not used, and *why*."""

@@ -122,14 +122,18 @@ def check_types(events: Sequence[SessionEvent], path: Path | None = None) -> Non
                 event.type, event.seq, path)
 
 
-def check_batch(events: Sequence[SessionEvent]) -> None:
-    """What a load would refuse, an append refuses before it writes: EventError, UnknownEventError."""
+def check_batch(events: Sequence[SessionEvent], from_seq: int = 0) -> None:
+    """What a load would refuse, an append refuses before it writes: EventError, UnknownEventError.
+
+    The events before *from_seq* were the seed of a session, which has looked into each of them.
+    """
     check_types(events)
     seqs = [event.seq for event in events]
     if seqs and seqs != list(range(seqs[0], seqs[0] + len(seqs))):
         before, seq = next((before, seq) for before, seq in pairwise(seqs) if seq != before + 1)
         raise EventError("seq", f"event {seq} comes after event {before}")
-    for event in events:
+    seeded = max(0, min(from_seq - seqs[0], len(seqs))) if seqs else 0
+    for event in events[seeded:]:
         if (event.type in _LOOKED_INTO or event.surface_op is not UNSET or event.source_event_seqs is not UNSET
                 or event.ignorable is not UNSET):
             check_envelope(event)

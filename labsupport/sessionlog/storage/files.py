@@ -1,4 +1,4 @@
-"""Files that are made whole or not at all, writes that are undone when they fail, and the lock of a log's one writer."""
+"""Writes that are undone when they fail, and the lock of a log's one writer."""
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -8,6 +8,8 @@ import portalocker
 from labsupport.errors import StoreBusyError, StoredLogError
 from labsupport.system import fsync_folder as fsync_folder
 from labsupport.system import make_folder as make_folder
+from labsupport.system import make_whole as make_whole
+from labsupport.system import replace_whole as replace_whole
 from labsupport.system import write_all as write_all
 
 
@@ -22,53 +24,6 @@ def open_plain(path: Path, flags: int) -> int:
 def is_taken(path: Path) -> bool:
     """Whether the name *path* is in use, if only by a link that leads nowhere."""
     return path.exists() or path.is_symlink()
-
-
-def replace_whole(path: Path, data: bytes) -> None:
-    """Put *data* in the place of the file *path*, durable on return. A crash leaves the old one or the new one."""
-    draft = _draft(path, data)
-    try:
-        os.replace(draft, path)
-    except BaseException:
-        draft.unlink()
-        raise
-    fsync_folder(path.parent)
-
-
-def _draft(path: Path, data: bytes) -> Path:
-    """A durable file with *data* beside *path*; nothing is left of it when that fails."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}.draft")
-    with suppress(FileNotFoundError):
-        draft.unlink()
-    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
-    try:
-        try:
-            write_all(fd, data)
-            os.fsync(fd)
-        finally:
-            os.close(fd)
-    except BaseException:
-        draft.unlink()
-        raise
-    return draft
-
-
-def make_whole(path: Path, data: bytes) -> None:
-    """Make the file *path* with *data*, durable on return; FileExistsError when it is there. A crash leaves no half of it."""
-    draft = _draft(path, data)
-    try:
-        if hasattr(os, "link"):
-            os.link(draft, path)  # fails where the name is taken, which rename does not
-        else:
-            os.rename(draft, path)
-    finally:
-        with suppress(FileNotFoundError):
-            draft.unlink()
-    try:
-        fsync_folder(path.parent)
-    except BaseException:
-        path.unlink()  # it may not be there after a power cut, so it is not there now
-        raise
 
 
 def append_durably(path: Path, data: bytes, size: int) -> None:
@@ -118,8 +73,10 @@ class WriterLock:
             os.close(self._fd)
             self._fd = self._lock()
         with suppress(OSError):  # on a full disk the message does without the pid
-            os.ftruncate(self._fd, 0)
-            os.write(self._fd, str(self.pid).encode())
+            if _pid(os.read(self._fd, 32)) != self.pid:  # a write here is one more for the next sync to carry
+                os.ftruncate(self._fd, 0)
+                os.lseek(self._fd, 0, os.SEEK_SET)
+                os.write(self._fd, str(self.pid).encode())
 
     def _lock(self) -> int:
         fd = open_plain(self.file, os.O_RDWR | os.O_CREAT)

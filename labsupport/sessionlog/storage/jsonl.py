@@ -5,16 +5,16 @@ import json
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from labsupport.errors import EventError, LogCorruptError, StoredLogError, TornLogError
 from labsupport.sessionlog.events import SessionEvent
 from labsupport.sessionlog.header import SessionHeader
-from labsupport.sessionlog.json_text import write_data
+from labsupport.sessionlog.json_text import field, write_data
 from labsupport.sessionlog.storage.base import LogStore, Rows
-from labsupport.sessionlog.storage.checkpoints import Row
+from labsupport.sessionlog.storage.checkpoints import ROW_FIELDS, Row, stored_rows
 from labsupport.sessionlog.storage.chunk_rows import record_lines
 from labsupport.sessionlog.storage.contract import Listing, Unreached
 from labsupport.sessionlog.storage.files import (
@@ -85,6 +85,7 @@ class JsonlStore(LogStore):
 
     def _add(self, id: str, events: Sequence[SessionEvent]) -> None:
         path = self.path(id)
+        self._expect(id, events[0].seq, self._next_seq(id))
         append_durably(path, self._encoding.encode(record_lines(events, self._pack)), self._tails[id].size)
         self._note(id, path, events[-1].seq + 1)
 
@@ -199,13 +200,14 @@ class JsonlStore(LogStore):
         """Checkpoints are a cache: a file that cannot be read is as good as none, and the next save replaces it."""
         try:
             with os.fdopen(open_plain(self._views(id), os.O_RDONLY), "rb") as file:
-                found = read_json(file.read())
-            return [Row(**row) for row in found["rows"]]
-        except (FileNotFoundError, ValueError, TypeError, KeyError):
+                found = field(read_json(file.read()), "rows")
+        except (FileNotFoundError, ValueError):
             return []
+        return stored_rows(found if isinstance(found, list) else [], lambda row: tuple(row[name] for name in ROW_FIELDS))
 
     def _keep_rows(self, id: str, rows: Sequence[Row]) -> None:
-        replace_whole(self._views(id), write_data({"rows": [asdict(row) for row in rows]}, stored=True))
+        kept = [{name: getattr(row, name) for name in ROW_FIELDS} for row in rows]
+        replace_whole(self._views(id), write_data({"rows": kept}, stored=True))
 
 
 def header_line(header: SessionHeader) -> bytes:

@@ -1,6 +1,7 @@
 """From a session id to one safe path segment (chapter 4, §4.8)."""
 import hashlib
 import re
+from functools import lru_cache
 
 LONGEST = 200
 """The longest segment that is written out, in bytes; file systems end at 255, and side files need room for their endings."""
@@ -8,6 +9,7 @@ LONGEST = 200
 _PLAIN = re.compile(r"[a-z0-9._-]")
 
 
+@lru_cache(1024)
 def encode_segment(text: str) -> str:
     """One path segment for the id *text*; two ids never share one, on a disk that folds case either.
 

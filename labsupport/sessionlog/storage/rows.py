@@ -49,6 +49,8 @@ def row_line(row: tuple[Any, ...]) -> bytes:
     """
     _, seq, kind, time, data, sources, op, ignorable = row
     try:
+        if op is None and sources is None and ignorable is None and type(seq) is int and type(time) is int:
+            return b'{"type":%b,"seq":%d,"time":%d,"data":%b}\n' % (_string(kind), seq, time, _json(data))
         parts = [b'{"type":', _string(kind), b',"seq":', _number(seq), b',"time":', _number(time), b',"data":', _json(data)]
         if op is not None:
             parts += [b',"surfaceOp":', _json(op)]

@@ -3,7 +3,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from labsupport.sessionlog.events import SessionEvent, natural
 from labsupport.sessionlog.header import SessionHeader
 from labsupport.sessionlog.json_text import write_data
 from labsupport.sessionlog.storage.base import Events, LogStore, Rows
-from labsupport.sessionlog.storage.checkpoints import Row
+from labsupport.sessionlog.storage.checkpoints import Row, stored_rows
 from labsupport.sessionlog.storage.contract import Listing, Unreached, check_types
 from labsupport.sessionlog.storage.jsonl import header_line
 from labsupport.sessionlog.storage.paths import encode_segment
@@ -101,9 +101,10 @@ class SqliteStore(LogStore):
 
     def _add(self, id: str, events: Sequence[SessionEvent]) -> None:
         with self._cursor(write=True) as database:
-            self._expect(id, events[0].seq, self._end(database, id)[1])
+            number, next_seq = self._checked_end(database, id)
+            self._expect(id, events[0].seq, next_seq)
             self._insert(database, id, events)
-        self._ends[id] = (self._ends[id][0], events[-1].seq + 1)
+        self._ends[id] = (number, events[-1].seq + 1)
 
     @staticmethod
     def _insert(database: Any, id: str, events: Sequence[SessionEvent]) -> None:
@@ -119,31 +120,49 @@ class SqliteStore(LogStore):
 
     def _one(self, database: Any, id: str, columns: str) -> Any:
         """*columns* of the row of the session."""
+        self.path(id)
         found = database.execute(f"SELECT {columns} FROM sessions WHERE id = ?", (to_value(id),)).fetchone()
         if found is None:  # asked in the same transaction as its events: another process may delete it at any time
             raise FileNotFoundError(f"{self.file}: there is no session of this id")
         return found
 
     def _next_seq(self, id: str) -> int:
-        """Read again unless the session is as it was left."""
         with self._cursor() as database:
-            end = self._end(database, id)
+            return self._checked_end(database, id)[1]
+
+    def _checked_end(self, database: Any, id: str) -> tuple[int, int]:
+        """As `_end`; the log is read again unless it ends as it was left."""
+        end = self._end(database, id)
         if self._ends.get(id) != end:
-            scan = self._read(id)
+            scan = self._read(id, database)
             if scan.torn is not None:
                 raise TornLogError("the last write to this log did not finish. Nothing was added; load(id) repairs it.",
                                    self.file, scan.torn.line)
             self._ends[id] = (end[0], len(scan.events))
-        return self._ends[id][1]
+        return self._ends[id]
 
     def _read(self, id: str, database: Any = None) -> Scan:
         if database is None:
+            self.path(id)
             with self._cursor() as fresh:
                 return self._read(id, fresh)
         head, = self._one(database, id, "header")
-        rows = database.execute(f"SELECT {COLUMNS} FROM events WHERE session_id = ? ORDER BY seq", (to_value(id),))
-        blocks = iter(lambda: [row_line(row) for row in rows.fetchmany(1000)], [])
-        return scan_lines(_text(head), blocks, self.file)
+        return self._scan(database, id, _text(head), 0)
+
+    def _scan(self, database: Any, id: str, head: bytes, seq: int) -> Scan:
+        """The rows from *seq* on; all of them for 0, those that have no place in a log too."""
+        which, values = ("", (to_value(id),)) if seq == 0 else ("AND seq >= ?", (to_value(id), seq))
+        query = f"SELECT {COLUMNS} FROM events WHERE session_id = ? {which} ORDER BY seq"
+        with closing(database.execute(query, values)) as rows:
+            blocks = iter(lambda: [row_line(row) for row in rows.fetchmany(1000)], [])
+            return scan_lines(head, blocks, self.file, first_seq=seq)
+
+    def _check_medium(self) -> None:
+        with self._cursor() as database:
+            found, = database.execute("PRAGMA quick_check(1)").fetchone()
+        if found != b"ok":
+            raise LogCorruptError("SQLite finds this database damaged, so what looks like a torn tail may be lost rows. "
+                                  "Nothing was changed; `sqlite3 FILE .recover` saves what can be read.", self.file)
 
     def _repair(self, id: str, scan: Scan, closers: Sequence[SessionEvent]) -> Path | None:
         key, kept = to_value(id), len(scan.events)
@@ -164,14 +183,12 @@ class SqliteStore(LogStore):
     def read_from(self, id: str, seq: int) -> Events:
         """The committed events of *id* from *seq* on. Rows before it are looked at only when the log's end was not seen yet."""
         natural(seq, "seq")
+        self.path(id)
         with self._cursor() as database:
             if self._ends.get(id) != self._end(database, id):
                 events = self._read(id, database).events[seq:]
             else:
-                rows = database.execute(f"SELECT {COLUMNS} FROM events WHERE session_id = ? AND seq >= ? ORDER BY seq",
-                                        (to_value(id), seq))
-                blocks = iter(lambda: [row_line(row) for row in rows.fetchmany(1000)], [])
-                events = scan_lines(header_line(SessionHeader(id)), blocks, self.file, first_seq=seq).events
+                events = self._scan(database, id, header_line(SessionHeader(id)), seq).events
         check_types(events, self.file)
         return events
 
@@ -198,6 +215,7 @@ class SqliteStore(LogStore):
 
     def revision(self, id: str) -> str:
         """An opaque word that changes when the log of *id* does."""
+        self.path(id)
         with self._cursor() as database:
             end = self._end(database, id)
             last = database.execute(f"SELECT {COLUMNS} FROM events WHERE session_id = ? ORDER BY seq DESC LIMIT 1",
@@ -223,8 +241,8 @@ class SqliteStore(LogStore):
         with self._cursor() as database:
             rows = database.execute("SELECT key, ver, seq, val, proof, revision FROM checkpoints WHERE session_id = ?",
                                     (to_value(id),)).fetchall()
-        return [Row(to_text(key), ver, seq, read_json(val), to_text(proof), to_text(revision))
-                for key, ver, seq, val, proof, revision in rows]
+        return stored_rows(rows, lambda row: (to_text(row[0]), row[1], row[2], read_json(row[3]), to_text(row[4]),
+                                              to_text(row[5])))
 
     def _keep_rows(self, id: str, rows: Sequence[Row]) -> None:
         key = to_value(id)
