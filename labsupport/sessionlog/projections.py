@@ -248,8 +248,8 @@ class ProjectionRegistry:
     def _catch_up(self, session: Session) -> None:
         """Take every event that was not taken: of observers, another one may be told earlier, and be interrupted."""
         kept = self._followed[session]
-        for event in session.events[kept.as_of + 1:]:
-            self._take(kept, event)
+        while kept.as_of + 1 < len(session.events):  # a listener that asks for a snapshot comes here as well
+            self._take(kept, session.events[kept.as_of + 1])
 
     def snapshot(self, session: Session) -> Snapshot:
         """The views of all units at one watermark, frozen. It costs the units, not the log, once the session is followed."""
@@ -351,7 +351,7 @@ def _unusable(unit: Unit, row: Any) -> str:
     if not isinstance(row, Mapping) or row.keys() != {"ver", "seq", "val"} or type(row["seq"]) is not int or row["seq"] < -1:
         return "the row is malformed"
     if type(row["ver"]) is not int or row["ver"] != unit.state_version:
-        kind = "newer" if type(row["ver"]) is int and row["ver"] > unit.state_version else "another"
+        kind = "a newer" if type(row["ver"]) is int and row["ver"] > unit.state_version else "another"
         return f"the row was made by {kind} state_version"
     try:
         unit.see(row["val"])
@@ -362,5 +362,5 @@ def _unusable(unit: Unit, row: Any) -> str:
 
 def _outside(seq: int, base_seq: int, end: int) -> str:
     if seq > end:
-        return f"the row is for event {seq}, and the log ends at {end}"
+        return f"the row is for event {seq}, and the events end at {end}"
     return f"the row ends at event {seq}, and the events begin at {base_seq}" if seq < base_seq - 1 else ""

@@ -418,6 +418,15 @@ def test_a_late_unit_folds_the_log_so_far() -> None:
     assert registry.snapshot(session).values["tool_pairing"] == fold(tool_pairing, session.events)
 
 
+def test_a_unit_that_an_observer_registers_before_the_registry_is_told_counts_the_event_once() -> None:
+    registry, session = ProjectionRegistry([counting("a")]), Session.create("s1")
+    session.observe(lambda event: None if event.seq else [registry.register(counting("b"))].clear())
+    registry.follow(session)
+    for _ in range(2):
+        make.append(session, make.turn_start())
+    assert registry.snapshot(session) == Snapshot(1, {"a": 2, "b": 2})
+
+
 def test_a_unit_is_told_of_the_types_that_it_names_only() -> None:
     seen: list[str] = []
     types = frozenset({"tool/call", "tool/result"})

@@ -1,0 +1,789 @@
+# %% question [markdown] lang="zh"
+# # 纯投影
+#
+# 40 分钟。界面想知道这一轮跑完没有，监控想知道哪个调用失败了，计费想知道用了多少时间。
+# **同一份日志，还能给出别的视图吗？** 能，只要每个视图都由事件算出来，别的什么也不看。
+#
+# 学完你能：
+#
+# - **写出**两个投影：轮次状态和工具配对，重放多少遍都一样
+# - **解释**为什么同一个对象就是没有变化、为什么投影不能等待、为什么缓存要带版本
+# - **判断**一个视图算到了哪条事件，它的缓存还能不能用
+
+# %% question [markdown] lang="en"
+# # Pure projections
+#
+# 40 minutes. The screen wants to know whether the turn is over, monitoring which call failed, accounting how much time it took.
+# **Can the same log give other views?** It can, as long as each view is computed from the events and from nothing else.
+#
+# Afterwards you can:
+#
+# - **write** two projections, turn status and tool pairing, that come out the same however often they are replayed
+# - **explain** why the same object means no change, why a projection must not wait, and why a cache has a version
+# - **judge** which event a view is up to, and whether its cache can still be used
+
+# %% imports
+from collections import Counter
+from time import perf_counter_ns
+
+from labsupport.sessionlog import ProjectionRegistry, Session, Unit
+from labsupport.sessionlog import fold, tool_pairing, turn_status
+from labsupport.sessionlog.folding import check_pure
+from labsupport.workbench.checks.b3 import check_pairing, check_turn_status
+from labsupport.workbench.checks.base import compare
+from labsupport.workbench.explorers.b3 import UNITS, watermark_explorer
+from labsupport.workbench.log_samples import load
+from labsupport.workbench.projection_tables import waiting_table
+from labsupport.workbench.random_logs import random_log
+from labsupport.workbench.watermarks import UnitViews, live_equals_scratch, play
+
+# %% look [markdown] lang="zh"
+# ## 先看数据
+#
+# 示例日志 `tool_raises`：第一个调用出了错，模型改正以后再调用一次。事件的个数，和这份日志的两个视图：
+
+# %% look [markdown] lang="en"
+# ## Look at the data first
+#
+# In the sample log `tool_raises` the first call fails; the model corrects it and calls again. The number of events, and two
+# views of this log:
+
+# %% views
+events = load("tool_raises").events
+print(len(events))
+print(fold(turn_status, events))
+print(fold(tool_pairing, events))
+
+# %% step-by-step [markdown] lang="zh"
+# 没有谁保存过这两个视图，它们是刚刚从事件算出来的。算法只有三个函数：`init()` 给出最初的状态；`apply(state, event)`
+# 由旧状态和一个事件给出新状态；`view(state)` 由状态给出让人看的样子。这样的东西叫**投影**（projection），
+# 在 labsupport 里是一个 `Unit`，也叫单元（和 A2 的单元只是同名）。`fold` 从 `init()` 起，把事件一个一个交给 `apply`。
+# 亲手走一遍，看工具配对的状态怎样变：
+
+# %% step-by-step [markdown] lang="en"
+# Nobody had stored these two views; they were computed from the events just now. Three functions do it: `init()` gives the
+# first state; `apply(state, event)` makes a new state of the old one and an event; `view(state)` makes of a state what others
+# see. That is a **projection**, in labsupport a `Unit`, which has only its name in common with the units of A2. `fold` begins
+# with `init()` and hands the events to `apply`, one by one. Do it by hand, and watch the state of tool pairing:
+
+# %% by-hand
+state = tool_pairing.init()
+for event in events:
+    if event.type in tool_pairing.event_types:
+        state = tool_pairing.apply(state, event)
+        print(event.seq, event.type, [call["status"] for call in state["calls"].values()])
+
+# %% by-hand-why [markdown] lang="zh"
+# 一个单元只读 `event_types` 里的类型，别的事件直接跳过。即使是它读的，也可能什么也没变，例如最后那条没有调用的助手消息。
+#
+# ## 有变化才通知
+#
+# 会话正在进行时，没有人愿意每来一个事件就把整份日志再算一遍。`ProjectionRegistry`（注册表）跟着一个会话，
+# 每追加一个事件就往前算一步；哪个视图变了，就通知监听者。
+#
+# **预测 1。** 把这份日志一个事件一个事件地重新追加，监听者会收到几次 `tool_pairing` 的通知？数一数上面的输出。
+
+# %% by-hand-why [markdown] lang="en"
+# A unit reads the types in its `event_types`, other events are passed over. And even one that it reads may change nothing, such
+# as the last message of the assistant, which has no calls.
+#
+# ## Told only of changes
+#
+# While a session is live nobody wants to compute the whole log again for every event. A `ProjectionRegistry` follows a session,
+# goes one step further with every append, and tells listeners which view has changed.
+#
+# **Prediction 1.** The events of this log are appended again, one by one. How often are listeners told of `tool_pairing`? Look
+# at what was printed above.
+
+# %% guess
+guess = None
+
+# %% feed
+registry, told = ProjectionRegistry([turn_status, tool_pairing]), []
+registry.on_changed(told.append)
+session = Session.create("live")
+registry.follow(session)
+play(events, session)
+print(compare(guess, Counter(change.key for change in told)["tool_pairing"]))
+
+# %% feed-why [markdown] lang="zh"
+# 注册表怎样知道变没变？它不比较内容，那样每次都要把两个状态从头看到尾。约定很简单：**返回同一个对象，就是没有变化**
+# （数字和字符串则看相不相等）。下面的单元每次都返回一份新的副本，内容分毫不差。`UnitViews` 跟着一份日志走，
+# 记下哪些事件引来了通知；两个单元各有几次？
+
+# %% feed-why [markdown] lang="en"
+# How does the registry know? It does not compare contents, which would mean reading two states from end to end each time. The
+# agreement is simple: **the same object means no change** (of numbers and strings: an equal one). The next unit returns a fresh
+# copy each time, with the very same contents. `UnitViews` goes along a log and notes which events were told; how many are they
+# for each of the two?
+
+# %% careless
+def copies(state, event):
+    return dict(tool_pairing.apply(state, event))
+
+careless = Unit("copies", tool_pairing.event_types, tool_pairing.init, copies)
+print(len(UnitViews([tool_pairing], events).changes["tool_pairing"]))
+print(len(UnitViews([careless], events).changes["copies"]))
+
+# %% careless-why [markdown] lang="zh"
+# 多出来的通知什么也没说，可每一次都会让界面重画、让客户端再收一份数据。
+#
+# ## 定律
+#
+# **一边追加一边算，等于从头算；在哪个事件停下来比，都一样。** 定律是对任何输入都成立的性质，一个例子证明不了什么，
+# 所以换四十份随机日志，每追加一个事件，就把随库带的四个单元（`UNITS`）各比一次：
+
+# %% careless-why [markdown] lang="en"
+# What is told too often says nothing, and still every time a screen is drawn anew and a client gets the data once more.
+#
+# ## The law
+#
+# **Following a session live gives the same as folding from scratch, at whatever event you stop to compare.** A law holds for
+# every input, so one example proves little: take forty random logs, and compare the four units in `UNITS`, which come with the
+# library, after every append.
+
+# %% law
+logs = [random_log(seed).events for seed in range(40)]
+same = [ok for log in logs for ok in live_equals_scratch(UNITS, log)]
+print(len(same), all(same))
+
+# %% law-counts [markdown] lang="zh"
+# 这些检查有没有真正用上？一个事件对一个视图，可能让它变了（`changed`），可能读了却没变（`same`），可能根本不读（`passed`）：
+
+# %% law-counts [markdown] lang="en"
+# Was there anything to check? To a view, an event may change it (`changed`), be read and change nothing (`same`), or not be
+# read at all (`passed`):
+
+# %% law-counted
+views = [UnitViews(UNITS, log) for log in logs]
+found = Counter(one.at(unit.key, event.seq)
+                for one in views for unit in UNITS for event in one.events)
+print(dict(sorted(found.items())))
+
+# %% async [markdown] lang="zh"
+# ## 弄坏它：等一等外面
+#
+# 想在视图里加上每个工具的价格，价格在另一个系统里。最顺手的写法是在 `apply` 里去问：
+
+# %% async [markdown] lang="en"
+# ## Break it: wait for somebody
+#
+# Suppose the view should show what each tool costs, and prices are kept by another system. The handy way is to ask it in
+# `apply`:
+
+# %% break-it tags=["raises-exception"]
+async def ask_price(state, event):
+    return state  # after it has awaited the answer
+
+ProjectionRegistry([Unit("price", frozenset({"tool/call"}), dict, ask_price)])
+
+# %% async-why [markdown] lang="zh"
+# 报错是说：这个函数是异步的；它等待的时候，别的单元会往前走，几个视图就不再是同一条**水位线**上的了（水位线：算到了哪个
+# `seq`）。要用的东西请在外面取好，记成事件，再从事件里读。
+#
+# 如果不拒绝呢？不用注册表，手工维护两个视图：步骤的视图立刻算；调用的视图每次先问别人，等有了回音再算。
+# 每记下一个事件，就有人同时读这两个视图（截至 -1：一个事件也还没算）：
+
+# %% async-why [markdown] lang="en"
+# The error names what goes wrong: while one unit waits, the others go on, and the views are no longer of one **watermark**, the
+# `seq` up to which a view was computed.
+#
+# And if it were not refused? Here two views are kept by hand, without a registry. The one of steps is computed at once; the one
+# of calls asks somebody first and goes on when it has the answer. After every event somebody reads both (as of -1: no event
+# yet):
+
+# %% waiting
+shown = ["assistant/message", "tool/call", "tool/result", "step/start", "step/end"]
+waiting_table(events[:20], shown)
+
+# %% waiting-why [markdown] lang="zh"
+# `step/end` 那一行：步骤已经结束，调用却还在运行。日志里从来没有过这样的时刻，每个调用都在步骤结束之前有了结果。
+# 两个视图各自都没错，只是水位线不同（两个“截至”列），合在一起就是假话。
+#
+# ## 快照说出自己的水位线
+#
+# `snapshot` 一次给出全部视图，还有它们共同的水位线 `as_of_seq`。客户端在中途要了一份，会话继续。
+# 打印出来的是两份快照的水位线、轮次状态、成功和失败的调用数，最后一行是相差几个事件：
+
+# %% waiting-why [markdown] lang="en"
+# See the row of `step/end`: no step is open, and a call is still running. There was never such a moment, since every call gets
+# its result before its step ends. Neither view is wrong, but their watermarks differ (the two columns “as of”), and together
+# they say what is false.
+#
+# ## A snapshot says its watermark
+#
+# `snapshot` gives all views at once, and their common watermark `as_of_seq`. A client takes one half way, and the session goes
+# on. Of both snapshots you see the watermark, the status of the turn, and how many calls succeeded and failed; in the last
+# line, how many events lie between them:
+
+# %% client
+session, registry = Session.create("live"), ProjectionRegistry([turn_status, tool_pairing])
+play(events[:20], session)
+client = registry.snapshot(session)
+play(events[20:], session)
+server = registry.snapshot(session)
+
+# %% client-behind
+for seen in (client, server):
+    status, pairing = seen.values["turn_status"], seen.values["tool_pairing"]
+    print(seen.as_of_seq, status["status"], pairing["succeeded"], pairing["failed"])
+print(server.as_of_seq - client.as_of_seq)
+
+# %% client-why [markdown] lang="zh"
+# 客户端手里的快照不会自己变，它没有错，只是旧了。因为它带着水位线，客户端知道自己落后多少个事件，可以再要一份；
+# 没有水位线，界面和模型各说各话，谁也不知道该信谁（教材 §4.14 的第二行）。
+#
+# ## 只看状态和事件
+#
+# 下面两个都不纯：一个看了时钟，一个在收到的状态上直接改。`check_pure` 把每个事件对同样的状态施加两次，看答案一不一样、
+# 状态有没有被动过：
+
+# %% client-why [markdown] lang="en"
+# The client's snapshot does not change by itself. It is not wrong, it is old, and because it has its watermark the client knows
+# by how many events and can ask again. Without one, screen and model disagree and nobody knows whom to believe (second row of
+# the chapter's §4.14).
+#
+# ## State and event, nothing else
+#
+# Two that are not pure: one reads a clock, one changes the state that it was given. `check_pure` applies every event twice to
+# the same state, and looks whether the answers agree and whether the state was touched:
+
+# %% impure
+def clock(state, event):
+    return {**state, event.data["callId"]: perf_counter_ns()}
+
+def in_place(state, event):
+    state["calls"] = state.get("calls", 0) + 1
+    return state
+
+# %% impure-found
+for apply in (clock, in_place):
+    print(check_pure(Unit("calls", frozenset({"tool/call"}), dict, apply), events)[0])
+
+# %% impure-effect [markdown] lang="zh"
+# 第一个：对同样的状态施加两次，给出两个答案。第二个：改动了收到的状态。改动状态有什么后果？跟着会话走一遍：通知的次数、
+# 快照里的视图、从头算的视图：
+
+# %% impure-effect [markdown] lang="en"
+# And what comes of changing the state in place? Follow a session with that unit: how often somebody was told, the view in the
+# snapshot, and the view from scratch.
+
+# %% impure-live
+counts = Unit("calls", frozenset({"tool/call"}), dict, in_place)
+registry, told, session = ProjectionRegistry([counts]), [], Session.create("live")
+registry.on_changed(told.append)
+registry.snapshot(session)
+play(events, session)
+print(len(told), registry.snapshot(session).values["calls"], fold(counts, events))
+
+# %% outside [markdown] lang="zh"
+# 返回的还是同一个对象，所以谁也不知道它变了：没有通知，快照还是旧的，和重放的结果对不上。
+#
+# 那价格怎么办？在外面取好，记成一个事件，投影从事件里读。此后无论何时重放，价格都是当时的那个：
+
+# %% outside [markdown] lang="en"
+# It returns the same object, so nobody learns that it changed: nothing is told, the snapshot is old, and a replay disagrees.
+#
+# And the price? Fetch it outside, log it as an event, and read it from there. Whenever the log is replayed, it is the price of
+# that moment:
+
+# %% price
+session = Session.create("priced")
+session.append("lab/price", {"tool": "compare_years", "price": 3}, ignorable=True)
+price = Unit("price", frozenset({"lab/price"}), lambda: None,
+             lambda state, event: event.data["price"])
+print(fold(price, session.events), check_pure(price, session.events))
+
+# %% cache [markdown] lang="zh"
+# ## 缓存和版本
+#
+# 会话列表要显示每个会话有几个工具结果，总不能每次都读完整份日志。于是把状态存下来：`checkpoint` 给出每个单元的**检查点**，
+# 一行里有版本、水位线和状态。在长日志 `long` 的中途存一次：
+
+# %% cache [markdown] lang="en"
+# ## Caches and versions
+#
+# A list of sessions shows how many tool results each has, and should not read whole logs for that. So the state is stored:
+# `checkpoint` gives a row for each unit, with version, watermark and state. In the middle of the log `long`:
+
+# %% cache-made
+long = load("long").events
+first = Unit("results", frozenset({"tool/result"}), lambda: 0,
+             lambda state, event: state + 1)
+session = Session.create("long")
+play(long[:600], session)
+rows = ProjectionRegistry([first]).checkpoint(session)
+print(rows)
+
+# %% cache-used [markdown] lang="zh"
+# `restore` 从检查点接着算，只用补上后面的事件。它的答案，和从头算的：
+
+# %% cache-used [markdown] lang="en"
+# `restore` goes on from it and needs only the events behind it. What it says, and what folding from scratch says:
+
+# %% cache-restored
+restored = ProjectionRegistry([first]).restore(rows, long)
+print(restored.values["results"], fold(first, long), restored.reused)
+
+# %% failed-only [markdown] lang="zh"
+# 后来有人改了主意：列表只要**失败**的结果。他改了 `apply`，别的没动：
+
+# %% failed-only [markdown] lang="en"
+# Later somebody decides that the list should count **failed** results only, changes `apply`, and leaves the rest as it was:
+
+# %% failed-apply
+def count_failed(state, event):
+    block = event.data["message"]["content"][0]
+    return state + 1 if block.get("isError") else state
+
+changed = Unit("results", first.event_types, first.init, count_failed)
+print(fold(changed, long), fold(changed, long[600:]))
+
+# %% failed-guess [markdown] lang="zh"
+# 上面是从头算的个数，和检查点之后的个数。**预测 2。** 缓存里还是旧的那一行，`restore` 会说有几个失败的结果？
+
+# %% failed-guess [markdown] lang="en"
+# These are the number from scratch, and the number behind the checkpoint. **Prediction 2.** The old row is still in the cache.
+# How many failed results will `restore` report?
+
+# %% guess-stale
+guess_stale = None
+
+# %% stale
+stale = ProjectionRegistry([changed]).restore(rows, long)
+print(compare(guess_stale, stale.values["results"]), stale.reused)
+
+# %% stale-why [markdown] lang="zh"
+# 检查点之前按旧规则数，之后按新规则数，合起来什么也不是，而且没有报错：从状态本身看不出它是哪个 `apply` 算的。
+# 能看出来的只有版本。改了 `apply` 的结果，就把 `state_version` 加一：
+
+# %% stale-why [markdown] lang="en"
+# Up to the checkpoint the old rule counted, behind it the new one: the sum means nothing, and there was no error, for a state
+# does not show which `apply` made it. Only a version can. When what `apply` computes has changed, raise `state_version`:
+
+# %% raised
+raised = Unit("results", first.event_types, first.init, count_failed, state_version=1)
+fresh = ProjectionRegistry([raised]).restore(rows, long)
+print(fresh.values["results"], fresh.reused, *fresh.refolded.values(), sep="\n")
+
+# %% shrunk [markdown] lang="zh"
+# 对了：这一行没有被用上，整份日志重新算过，`refolded` 说了原因：这一行是另一个版本做的。
+#
+# 还有一种不能用的缓存：它比日志还长。日志是从备份恢复的，只剩前面一段，缓存却说自己算到了更后面：
+
+# %% shrunk [markdown] lang="en"
+# That is right: the row was not used, the whole log was folded, and `refolded` says why.
+#
+# Another cache that cannot be used is one that is ahead of its log. The log was restored from a backup and is shorter now than
+# what the cache claims to be up to:
+
+# %% shrunk-whole
+short = long[:300]
+again = ProjectionRegistry([first]).restore(rows, short)
+print(again.values["results"], fold(first, short), *again.refolded.values(), sep="\n")
+
+# %% floor [markdown] lang="zh"
+# 原因说的是：这一行算到了哪个事件，日志却在哪个事件就结束了。如果不读整份日志，只读检查点之后的那段，还发现得了吗？
+# `restore_floor` 说该从哪里读起：
+
+# %% floor [markdown] lang="en"
+# Would that be noticed by somebody who reads only the part behind the checkpoint? `restore_floor` says where to begin reading:
+
+# %% floor-break tags=["raises-exception"]
+floor = ProjectionRegistry([first]).restore_floor(rows)
+print(floor)
+ProjectionRegistry([first]).restore(rows, short[floor:], floor)
+
+# %% floor-why [markdown] lang="zh"
+# 报错是说：这一行算到了起点上的那个事件，可从那里起一个事件也没有；要从头重新算，而给的事件不是从头开始的，所以请读整份日志。
+# 起点比第一个新事件早一个，就为了这个：日志要是完好，至少读得到检查点的那个事件；什么也读不到，就是它变短了。
+# 不能证明是对的，`restore` 就不给答案。
+#
+# ## 动手：一条水位线，四个视图
+#
+# 左边是日志，右边是四个视图：这个事件之前的值、之后的值，以及事件对它起了什么作用。日志是 `replaced`，里面有两次替换；
+# `surface_tokens` 估计表面要花多少 token。
+#
+# **拖动滑块找一找：** 表面的 token 在哪两个事件变少？其中一个，`tool_pairing` 也读了，它变了吗？先自己拖，再运行下一格。
+
+# %% floor-why [markdown] lang="en"
+# From the event on that the row is for, there is nothing. To begin again takes the whole log, so it asks for that. This is why
+# reading begins one event below the first new one: of a sound log at least the event of the checkpoint comes back, and when
+# nothing does, the log is shorter than it was. What cannot be proven right, `restore` does not answer.
+#
+# ## Your turn: one watermark, four views
+#
+# On the left the log; on the right four views, each before this event and as of it, and what the event was to it. The log is
+# `replaced`, with two replacements; `surface_tokens` estimates what the surface costs in tokens.
+#
+# **Find it with the slider:** at which two events does the surface get cheaper? `tool_pairing` reads one of them as well: does
+# that change it? Move it yourself before you run the next cell.
+
+# %% explorer
+replaced = load("replaced").events
+explorer = watermark_explorer(replaced, show_text=True)
+explorer
+
+# %% move
+explorer.seq.value = 34
+explorer.still
+
+# %% moved [markdown] lang="zh"
+# 对照你找到的：每一次变少在哪个事件，前后各是多少，`tool_pairing` 怎样：
+
+# %% moved [markdown] lang="en"
+# Compare with what you found: where it drops, from how much to how much, and what the event was to `tool_pairing`:
+
+# %% moved-drops
+views = UnitViews(UNITS, replaced)
+cost = [views.fields("surface_tokens", seq)["tokens"] for seq in range(len(replaced))]
+for seq in range(1, len(replaced)):
+    if cost[seq] < cost[seq - 1]:
+        print(seq, cost[seq - 1], cost[seq], views.at("tool_pairing", seq))
+
+# %% exercise-status [markdown] lang="zh"
+# 改写一个结果，不等于工具又回答了一次：配对读了这个事件，返回的还是同一个对象。
+#
+# ## 练习一：轮次状态
+#
+# 教材的实验三：自己写这两个投影。第一个，轮次状态。最初的状态是
+# `{"turn": None, "step": None, "steps": 0, "status": "none"}`，你只会收到四种事件：
+#
+# - `turn/start`：`turn` 是新的一轮，从零开始，`status` 是 `"running"`
+# - `step/start`：`step` 是进行中的步骤，`steps` 加一
+# - `step/end`：没有进行中的步骤了
+# - `turn/end`：`status` 是这一轮为什么结束
+#
+# 返回新的状态，不要改动收到的那一个。检查拿你的函数和 labsupport 的比，每个事件比一次，从一个事件的日志比到随机日志，
+# 告诉你最小的那份不一样的。每一步之间，状态都存成 JSON 再读回来，就像从缓存接着重放。
+#
+# <details><summary>提示</summary>
+#
+# `{**state, "step": None}` 是一份新的字典，只有 `step` 不同。编号在 `event.data["turn"]` 和 `event.data["step"]` 里，
+# 结束的原因在 `event.data["reason"]["kind"]` 里。
+#
+# </details>
+
+# %% exercise-status [markdown] lang="en"
+# To rewrite a result is not to answer once more: the pairing reads that event and returns the same object.
+#
+# ## Exercise 1: turn status
+#
+# The chapter's third experiment is to write these two projections yourself. First, turn status. Its first state is
+# `{"turn": None, "step": None, "steps": 0, "status": "none"}`, and you are given events of four types:
+#
+# - `turn/start`: `turn` is the new one, everything begins from zero, `status` is `"running"`
+# - `step/start`: `step` is the one that is open, and `steps` goes up by one
+# - `step/end`: no step is open
+# - `turn/end`: `status` says why the turn ended
+#
+# Return a new state and leave the one that you get as it is. The check compares your function with labsupport's after every
+# event, from a log of one event up to random ones, and shows the smallest that differs. Between two events the state goes
+# through JSON, as if the replay went on from a cache each time.
+#
+# <details><summary>Hint</summary>
+#
+# `{**state, "step": None}` is a new dict in which only `step` differs. The numbers are `event.data["turn"]` and
+# `event.data["step"]`, the reason is `event.data["reason"]["kind"]`.
+#
+# </details>
+
+# %% turn-status
+def my_turn_status(state, event):
+    ### BEGIN SOLUTION
+    data = event.data
+    if event.type == "turn/start":
+        return {"turn": data["turn"], "step": None, "steps": 0, "status": "running"}
+    if event.type == "step/start":
+        return {**state, "step": data["step"], "steps": state["steps"] + 1}
+    if event.type == "step/end":
+        return {**state, "step": None}
+    return {**state, "step": None, "status": data["reason"]["kind"]}
+    ### END SOLUTION
+
+# %% turn-status-check points=1
+verdict = check_turn_status(my_turn_status)
+print(verdict)
+### BEGIN HIDDEN TESTS
+assert verdict.correct, verdict
+### END HIDDEN TESTS
+
+# %% answer-status [markdown] lang="zh"
+# <details><summary>答案</summary>
+#
+# ```python
+# def my_turn_status(state, event):
+#     data = event.data
+#     if event.type == "turn/start":
+#         return {"turn": data["turn"], "step": None, "steps": 0, "status": "running"}
+#     if event.type == "step/start":
+#         return {**state, "step": data["step"], "steps": state["steps"] + 1}
+#     if event.type == "step/end":
+#         return {**state, "step": None}
+#     return {**state, "step": None, "status": data["reason"]["kind"]}
+# ```
+#
+# 取消的一轮可能没有 `step/end`，所以 `turn/end` 也要把步骤放下。
+#
+# </details>
+#
+# ## 练习二：工具配对
+#
+# 最初的状态是 `{"calls": {}, "succeeded": 0, "failed": 0, "unknown": 0}`。`calls` 是这一轮的调用，由 id 到状态：
+#
+# - `turn/start`：清空 `calls`，三个计数接着累加
+# - `assistant/message`：里面每个 `tool-call` 块都是 `"requested"`，键是块的 `id`
+# - `tool/call`：`"started"`，键是 `data["callId"]`
+# - `tool/result`：`"succeeded"`、`"failed"` 或 `"unknown"`，相应的计数加一
+#
+# 小心三件事：结局未知不是失败，看 `error` 里的代码；已经有结局的调用，结果再来一次是改写，不再计数；什么也没变，就返回
+# `state` 本身。
+#
+# <details><summary>提示</summary>
+#
+# 结果属于哪个调用：`data["message"]["source"]["callId"]`。失败没有：`data["message"]["content"][0].get("isError")`。
+# 代码：`data.get("error", {}).get("code")`，结局未知是 `"TOOL_OUTCOME_UNKNOWN"`。
+# 先问 `calls.get(call_id)` 是不是 `"requested"` 或 `"started"`，不是就不用往下看了。
+#
+# </details>
+
+# %% answer-status [markdown] lang="en"
+# <details><summary>Answer</summary>
+#
+# ```python
+# def my_turn_status(state, event):
+#     data = event.data
+#     if event.type == "turn/start":
+#         return {"turn": data["turn"], "step": None, "steps": 0, "status": "running"}
+#     if event.type == "step/start":
+#         return {**state, "step": data["step"], "steps": state["steps"] + 1}
+#     if event.type == "step/end":
+#         return {**state, "step": None}
+#     return {**state, "step": None, "status": data["reason"]["kind"]}
+# ```
+#
+# A turn that is cut short may have no `step/end`, so `turn/end` lets go of the step as well.
+#
+# </details>
+#
+# ## Exercise 2: tool pairing
+#
+# The first state is `{"calls": {}, "succeeded": 0, "failed": 0, "unknown": 0}`. `calls` has the calls of this turn, from id to
+# status:
+#
+# - `turn/start`: `calls` is empty, the three counts go on
+# - `assistant/message`: each `tool-call` block in it is `"requested"`, under the block's `id`
+# - `tool/call`: `"started"`, under `data["callId"]`
+# - `tool/result`: `"succeeded"`, `"failed"` or `"unknown"`, and that count goes up by one
+#
+# Mind three things. An unknown outcome is no failure: read the code in `error`. When a call has its outcome, another result is
+# a rewrite and does not count. And when nothing changes, return the `state` itself.
+#
+# <details><summary>Hint</summary>
+#
+# The call of a result is `data["message"]["source"]["callId"]`, whether it failed
+# `data["message"]["content"][0].get("isError")`, its code `data.get("error", {}).get("code")`, which is
+# `"TOOL_OUTCOME_UNKNOWN"` for an unknown outcome. Ask first whether `calls.get(call_id)` is `"requested"` or `"started"`; if it
+# is neither, you are done.
+#
+# </details>
+
+# %% pair-tools
+def my_pairing(state, event):
+    ### BEGIN SOLUTION
+    data, calls = event.data, state["calls"]
+    if event.type == "turn/start":
+        return {**state, "calls": {}} if calls else state
+    if event.type == "assistant/message":
+        content = data["message"]["content"]
+        asked = {block["id"]: "requested"
+                 for block in content if block["type"] == "tool-call"}
+        return {**state, "calls": {**calls, **asked}} if asked else state
+    if event.type == "tool/call":
+        return {**state, "calls": {**calls, data["callId"]: "started"}}
+    call_id = data["message"]["source"]["callId"]
+    if calls.get(call_id) not in ("requested", "started"):
+        return state
+    failed = data["message"]["content"][0].get("isError")
+    unknown = data.get("error", {}).get("code") == "TOOL_OUTCOME_UNKNOWN"
+    end = "unknown" if unknown else "failed" if failed else "succeeded"
+    return {**state, "calls": {**calls, call_id: end}, end: state[end] + 1}
+    ### END SOLUTION
+
+# %% pair-tools-check points=2
+verdict = check_pairing(my_pairing)
+print(verdict)
+### BEGIN HIDDEN TESTS
+assert verdict.correct, verdict
+### END HIDDEN TESTS
+
+# %% answer [markdown] lang="zh"
+# <details><summary>答案</summary>
+#
+# ```python
+# def my_pairing(state, event):
+#     data, calls = event.data, state["calls"]
+#     if event.type == "turn/start":
+#         return {**state, "calls": {}} if calls else state
+#     if event.type == "assistant/message":
+#         content = data["message"]["content"]
+#         asked = {block["id"]: "requested"
+#                  for block in content if block["type"] == "tool-call"}
+#         return {**state, "calls": {**calls, **asked}} if asked else state
+#     if event.type == "tool/call":
+#         return {**state, "calls": {**calls, data["callId"]: "started"}}
+#     call_id = data["message"]["source"]["callId"]
+#     if calls.get(call_id) not in ("requested", "started"):
+#         return state
+#     failed = data["message"]["content"][0].get("isError")
+#     unknown = data.get("error", {}).get("code") == "TOOL_OUTCOME_UNKNOWN"
+#     end = "unknown" if unknown else "failed" if failed else "succeeded"
+#     return {**state, "calls": {**calls, call_id: end}, end: state[end] + 1}
+# ```
+#
+# 未知要先问：恢复补写的结果里，`isError` 也是 true。
+#
+# </details>
+#
+# 想看自己的投影动起来，就加一格：
+#
+# ```python
+# begin = {"calls": {}, "succeeded": 0, "failed": 0, "unknown": 0}
+# mine = Unit("mine", tool_pairing.event_types, lambda: begin, my_pairing)
+# watermark_explorer(replaced, [mine, tool_pairing])
+# ```
+#
+# ## 思考题
+#
+# **教材的思考题 4（★★★）：为什么投影里的异步 `apply()` 会破坏一致的水位线？**
+#
+# <details><summary>参考答案</summary>
+#
+# 因为它把“算到哪里”交给了别人的快慢。同步的 `apply` 一个事件一步：事件提交以后，所有单元都走完这一步，才轮到下一个，
+# 所以一份快照只要一个 `as_of_seq`（客户端落后的那一格）。一个单元等待的时候，别的单元往前走，读的人就会拿到两条水位线拼成的
+# 画面，日志里从没有过的画面（`waiting_table`，`step/end` 那一行）。等回音的先后还每次不同，重放就得不到同样的结果；
+# 注册表也没法说检查点的那一行截至哪里（`rows` 里只有一个 `seq`）。所以登记时就拒绝（弄坏的那一格），外面的数据先变成事件
+# （价格的那一格）。
+#
+# </details>
+#
+# **面试·基础题：** 事件日志、表面、`deriveMessages()`、对话记录、投影，各是什么，给谁用？先自己说一遍，再对照。
+#
+# <details><summary>参考答案</summary>
+#
+# - **事件日志**：发生过的一切，只追加。给所有人作依据；下面四样都由它算出，它不由谁算出（第一格的 `events`）。
+# - **表面**：一串节点的 seq，模型现在的历史由它们组成。给派生和压缩用（`surface_tokens` 算的就是它；
+#   滑块之后的那一格里它两次变便宜，日志却没有短）。
+# - **`deriveMessages()`**：从表面的每个节点取出消息，给模型的下一次请求（B2 从头到尾讲它）。
+# - **对话记录**：人看到的话，替换影响不到它。给人看（B1、B2 的滑块，第三个视图）。
+# - **投影**：由事件算出的任何其他视图，带着自己的水位线。给界面、监控、计费、会话列表（`turn_status`、`tool_pairing`，
+#   快照那一格）。
+#
+# 表面和对话记录也是这样算出来的：同一份日志，同一条水位线，同样的结果。
+#
+# </details>
+#
+# **3.** 会话列表每次打开都要读完所有日志。怎样省下来，又凭什么敢信缓存？
+#
+# <details><summary>参考答案</summary>
+#
+# 存检查点（`rows` 那一格），列表只看这些行：`view_checkpoint(rows)` 不读日志就给出视图，还有它们的水位线。打开某个会话时，
+# 用 `restore` 补上后面的事件。敢信，是因为每一行带着版本和水位线：版本不同就重算，并说明原因（`raised` 那一格）；
+# 水位线超出日志，也重算或者拒绝（日志变短的那两格）。缓存可以随时扔掉，因为日志还在；反过来不行。
+#
+# </details>
+
+# %% answer [markdown] lang="en"
+# <details><summary>Answer</summary>
+#
+# ```python
+# def my_pairing(state, event):
+#     data, calls = event.data, state["calls"]
+#     if event.type == "turn/start":
+#         return {**state, "calls": {}} if calls else state
+#     if event.type == "assistant/message":
+#         content = data["message"]["content"]
+#         asked = {block["id"]: "requested"
+#                  for block in content if block["type"] == "tool-call"}
+#         return {**state, "calls": {**calls, **asked}} if asked else state
+#     if event.type == "tool/call":
+#         return {**state, "calls": {**calls, data["callId"]: "started"}}
+#     call_id = data["message"]["source"]["callId"]
+#     if calls.get(call_id) not in ("requested", "started"):
+#         return state
+#     failed = data["message"]["content"][0].get("isError")
+#     unknown = data.get("error", {}).get("code") == "TOOL_OUTCOME_UNKNOWN"
+#     end = "unknown" if unknown else "failed" if failed else "succeeded"
+#     return {**state, "calls": {**calls, call_id: end}, end: state[end] + 1}
+# ```
+#
+# Ask for unknown first: in the results that recovery writes `isError` is true as well.
+#
+# </details>
+#
+# To see your own projection move, add a cell:
+#
+# ```python
+# begin = {"calls": {}, "succeeded": 0, "failed": 0, "unknown": 0}
+# mine = Unit("mine", tool_pairing.event_types, lambda: begin, my_pairing)
+# watermark_explorer(replaced, [mine, tool_pairing])
+# ```
+#
+# ## Questions to think about
+#
+# **Question 4 of the chapter (★★★): why does an asynchronous `apply()` in a projection break one consistent watermark?**
+#
+# <details><summary>An answer</summary>
+#
+# Because how far it has come then depends on how fast somebody else is. A synchronous `apply` takes one step an event: after a
+# commit all units take it before the next event comes, so that one `as_of_seq` is enough for a snapshot (the cell with the
+# client). While one unit waits the others go on, and a reader gets a picture put together of two watermarks, one that the log
+# never had (`waiting_table`, the row of `step/end`). Answers also come in another order each time, so a replay differs; and a
+# checkpoint could not say what it is up to (a row in `rows` has one `seq`). So it is refused at registration (the cell that
+# breaks it), and data from outside becomes an event first (the cell with the price).
+#
+# </details>
+#
+# **Interview, the basics:** event log, surface, `deriveMessages()`, transcript, projection: what is each, and for whom? Say it
+# in your own words before you compare.
+#
+# <details><summary>An answer</summary>
+#
+# - **Event log**: everything that happened, only ever appended to. For everybody, as evidence; the other four are computed from
+#   it, and it is computed from nothing (`events`, in the first cell).
+# - **Surface**: the seqs of the nodes that make up the model's history now. For deriving and for compaction (`surface_tokens`
+#   is about it: in the cell behind the slider it gets cheaper twice, and the log no shorter).
+# - **`deriveMessages()`**: takes the message of each node. For the model's next request (lab B2 is all about it).
+# - **Transcript**: what a person was shown, untouched by replacements. For people (third view of the scrubber in B1 and B2).
+# - **Projection**: any other view that is computed from the events, with its watermark. For screens, monitoring, accounting,
+#   lists of sessions (`turn_status` and `tool_pairing`, the cell with the snapshot).
+#
+# Surface and transcript are made the same way: same log, same watermark, same result.
+#
+# </details>
+#
+# **3.** A list of sessions reads every log whenever it is opened. How can that be saved, and why may the cache be trusted?
+#
+# <details><summary>An answer</summary>
+#
+# Store checkpoints (the cell that prints `rows`) and let the list read only those: `view_checkpoint(rows)` gives the views
+# without the log, and their watermark. When a session is opened, `restore` adds the events behind it. It can be trusted because
+# each row has its version and its watermark: another version is folded anew, with the reason (the cell `raised`), and a
+# watermark beyond the log is folded anew or refused (the two cells with the shorter log). A cache can be thrown away at any
+# time, for the log is there. The other way round it cannot.
+#
+# </details>
+
+# %% recap [markdown] lang="zh"
+# ## 小结
+#
+# - 投影是纯函数：旧状态加一个事件得到新状态；跟着会话算和从头算，结果一样。
+# - 同一个对象就是没有变化；所有视图同在一条水位线上，快照会说是哪一条。
+# - 缓存带着版本和水位线；不能证明还对的，就从日志重新算，并说明原因。
+
+# %% recap [markdown] lang="en"
+# ## Recap
+#
+# - A projection is pure: a state and an event give the next state, and following live gives the same as folding from scratch.
+# - The same object means no change; all views are of one watermark, and a snapshot says which.
+# - A cache has a version and a watermark; what cannot be proven right is folded again from the log, with the reason.
