@@ -647,10 +647,10 @@ def test_a_log_that_became_shorter_is_noticed() -> None:
     registry, rows = ProjectionRegistry([counting()]), rows_at(4, 3)
     restored = registry.restore(rows, LOG[:2])
     assert (restored.as_of_seq, restored.values["n"]) == (1, 1)
-    assert dict(restored.refolded) == {"n": "the row is for event 4, and the log ends at 1"}
+    assert dict(restored.refolded) == {"n": "the row is for event 4, and the events end at 1"}
     floor = registry.restore_floor(rows)
     assert floor == 4, "one below the first new event, so that a log that ends earlier gives nothing from there"
-    with pytest.raises(ProjectionError, match="the row is for event 4, and the log ends at 3"):
+    with pytest.raises(ProjectionError, match="the row is for event 4, and the events end at 3"):
         registry.restore(rows, LOG[:4][floor:], floor)
     assert registry.restore(rows, LOG[floor:], floor).values["n"] == 3
 
@@ -659,7 +659,7 @@ def test_a_log_that_became_shorter_is_noticed() -> None:
     pytest.param({}, 2, "there is no row", id="none"),
     pytest.param(rows_at(3, ver=1), 2, "state_version", id="another version"),
     pytest.param(rows_at(0), 2, "the row ends at event 0, and the events begin at 2", id="a gap"),
-    pytest.param(rows_at(9), 2, "the row is for event 9, and the log ends at 4", id="beyond the end"),
+    pytest.param(rows_at(9), 2, "the row is for event 9, and the events end at 4", id="beyond the end"),
     pytest.param(rows_at(3, {1}), 2, "no view", id="no JSON"),
 ])
 def test_restore_refuses_what_it_cannot_prove(rows: dict[str, Any], base: int, why: str) -> None:
@@ -718,7 +718,7 @@ def test_a_session_is_followed_from_a_checkpoint() -> None:
     make.append(session, make.turn_start())
     assert registry.snapshot(session).values["n"] == 72
     again = registry.follow(session, rows_at(9, 70))
-    assert (again.values["n"], dict(again.refolded)) == (4, {"n": "the row is for event 9, and the log ends at 5"})
+    assert (again.values["n"], dict(again.refolded)) == (4, {"n": "the row is for event 9, and the events end at 5"})
     make.append(session, make.turn_start())
     assert (registry.snapshot(session).values["n"], registry.follow(session).values["n"]) == (5, 5)
 
@@ -774,7 +774,7 @@ def test_b50_a_clock_that_runs_back_changes_no_view_but_the_times() -> None:
 
 def test_b70_a_watermark_above_the_log_is_said_and_a_newer_cache_is_neither_used_nor_changed() -> None:
     registry, rows = ProjectionRegistry([counting(state_version=2)]), rows_at(10, 70, ver=2)
-    assert "the log ends at 4" in registry.restore(rows, LOG).refolded["n"]
+    assert "the events end at 4" in registry.restore(rows, LOG).refolded["n"]
     newer = rows_at(10, 70, ver=99)
     before = json.dumps(newer)
     restored = registry.restore(newer, LOG)
