@@ -95,7 +95,7 @@ def check_cuts(recorder: Recorder, seed: int, after: Folders) -> list[int]:
 
 
 @packed
-@pytest.mark.parametrize("nth", [0, 1, 2])
+@pytest.mark.parametrize("nth", [0, 1, pytest.param(2, marks=pytest.mark.slow)])
 def test_what_append_returned_for_survives_a_cut_behind_any_call(
     tmp_path: Path, after: Folders, compression: Compression, nth: int
 ) -> None:
@@ -223,6 +223,7 @@ def test_a_repair_that_is_cut_short_loses_nothing(after: Folders, compression: C
     check_repairs(torn_folder(compression, data), after, compression, torn)
 
 
+@pytest.mark.slow
 @torn_logs
 def test_nor_does_a_repair_of_that_repair(after: Folders, compression: Compression, data: bytes, torn: bytes) -> None:
     first, random = torn_folder(compression, data), Random(7)

@@ -2,7 +2,6 @@
 
 import re
 import time
-from collections.abc import Callable
 from typing import Any, get_args
 
 import pytest
@@ -33,7 +32,8 @@ from labsupport.workbench.random_logs import random_log
 from labsupport.workbench.text import LANGUAGES, Language
 from tests.sessionlog import builders as make
 from tests.sessionlog.builders import Record
-from tests.sessionlog.strategies import logs, texts, values as json_values
+from tests.sessionlog.strategies import logs, texts
+from tests.sessionlog.strategies import values as json_values
 
 CHECKS: tuple[Check, ...] = get_args(Check)
 each_check = pytest.mark.parametrize("check", CHECKS)
@@ -160,7 +160,9 @@ def test_of_the_task_lists_of_a_range_the_last_counts_and_of_that_what_is_open()
     session = session_of(
         make.user("go"),
         todos({"content": "read the code", "status": "pending"}),
-        todos({"content": "read the code", "status": "completed"}, {"content": "write the fix", "status": "in_progress"}, 5, "ask"),
+        todos(
+            {"content": "read the code", "status": "completed"}, {"content": "write the fix", "status": "in_progress"}, 5, "ask"
+        ),
         make.says("ok"),
         todos({"content": "sleep", "status": "pending"}),
     )
@@ -309,7 +311,7 @@ def test_nodes_that_never_stood_together_have_no_history() -> None:
         ("[1,480]", "It is 480.", []),
         ("fell by 5 %", "-5 %", ["-5"]),
         ("fell to -5", "5 less", []),
-        ("2024-03-05", "5 March 2024", []),
+        ("2024-03-05", "5 March 2024", ["March"]),
         ("5 March 2024", "2024-03-06", ["2024-03-06"]),
         ("2024 and 2025", "2024-2025", []),
         ("007", "7", ["7"]),
@@ -333,7 +335,12 @@ def test_a_fact_without_a_source_is_named(text: str, summary: str, added: list[s
 
 
 def test_calls_and_their_arguments_are_a_source_escapes_and_all() -> None:
-    asked = {"type": "tool-call", "id": "call_9", "name": "send_mail", "arguments": '{"to": "\\u738b\\u4f1f", "n": "a\\nINV-7"}'}
+    asked = {
+        "type": "tool-call",
+        "id": "call_9",
+        "name": "send_mail",
+        "arguments": '{"to": "\\u738b\\u4f1f", "n": "a\\nINV-7"}',
+    }
     session = session_of(make.record("assistant/message", make.says_data(asked), surfaceOp="append"))
     assert nothing_invented(Source(session.events, [0]), "call_9 of send_mail to 王伟医生 about INV-7") == []
 
@@ -341,7 +348,9 @@ def test_calls_and_their_arguments_are_a_source_escapes_and_all() -> None:
 words_without_digits = st.text(st.characters(exclude_categories=["Nd", "Nl", "No", "Cs"]), max_size=30)
 
 
-@given(st.lists(st.integers(0, 10**6), max_size=6), words_without_digits, st.integers(0, 10**7), st.sampled_from(["{}", "{:,}"]))
+@given(
+    st.lists(st.integers(0, 10**6), max_size=6), words_without_digits, st.integers(0, 10**7), st.sampled_from(["{}", "{:,}"])
+)
 def test_every_number_of_a_summary_that_the_source_lacks_is_found(
     there: list[int], text: str, number: int, spelling: str
 ) -> None:
@@ -414,10 +423,50 @@ def test_what_a_finding_may_say(text: str, shown: str) -> None:
 # Laws
 
 PIECES = [
-    *("Never mail a customer. ", "Only 2025, ", "use B instead ", "Correction: 5, not 6. ", "Rules:\n- be short\n- ", "1. ", "2) "),
-    *("不要发邮件。", "改为 3 家", "只看北院，", "下一步：核对", "王伟医生", "失败", "Next: pay INV-2061. ", "still to do: call Anna. "),
-    *("op_81f3 ", "3f2b8c1e-0d4a-4e5f-9a6b-7c8d9e0f1a2b", "data/books.csv ", "1,480.00 ", "-5 ", "138 0013 8000 ", "a@b.example "),
-    *("patient number:\n", "failed ", "unknown ", "?", ".", "\n", ": ", " ", "(", "/", "-", "sk-abcdef0123456789 ", "４１", "x"),
+    *(
+        "Never mail a customer. ",
+        "Only 2025, ",
+        "use B instead ",
+        "Correction: 5, not 6. ",
+        "Rules:\n- be short\n- ",
+        "1. ",
+        "2) ",
+    ),
+    *(
+        "不要发邮件。",
+        "改为 3 家",
+        "只看北院，",
+        "下一步：核对",
+        "王伟医生",
+        "失败",
+        "Next: pay INV-2061. ",
+        "still to do: call Anna. ",
+    ),
+    *(
+        "op_81f3 ",
+        "3f2b8c1e-0d4a-4e5f-9a6b-7c8d9e0f1a2b",
+        "data/books.csv ",
+        "1,480.00 ",
+        "-5 ",
+        "138 0013 8000 ",
+        "a@b.example ",
+    ),
+    *(
+        "patient number:\n",
+        "failed ",
+        "unknown ",
+        "?",
+        ".",
+        "\n",
+        ": ",
+        " ",
+        "(",
+        "/",
+        "-",
+        "sk-abcdef0123456789 ",
+        "４１",
+        "x",
+    ),
 ]
 prose = st.lists(st.sampled_from(PIECES) | texts, max_size=12).map("".join)
 
@@ -435,8 +484,11 @@ def talks(draw: st.DrawFn) -> list[Record]:
         elif kind == "todo":
             made.append(todos(*draw(st.lists(prose.map(lambda text: {"content": text, "status": "pending"}), max_size=2))))
         elif kind == "odd":
-            made.append(make.record("user/message", {**make.user_data(id=f"o{at}"), "content": draw(st.lists(json_values))},
-                                    surfaceOp="append"))
+            made.append(
+                make.record(
+                    "user/message", {**make.user_data(id=f"o{at}"), "content": draw(st.lists(json_values))}, surfaceOp="append"
+                )
+            )
         else:
             block = {"type": "tool-call", "id": f"c{at}", "name": draw(prose), "arguments": draw(prose)}
             made.append(make.record("assistant/message", make.says_data(block, id=f"a{at}"), surfaceOp="append"))
@@ -481,7 +533,9 @@ def test_no_random_log_breaks_a_check(seed: int) -> None:
     assert check_summary(session.events, session.surface.nodes, source.quote(), lambda messages: 0) == []
 
 
-@pytest.mark.parametrize("name", [name for name in log_samples.NAMES if name not in ("damaged", "newer_format", "unknown_event")])
+@pytest.mark.parametrize(
+    "name", [name for name in log_samples.NAMES if name not in ("damaged", "newer_format", "unknown_event")]
+)
 def test_no_sample_log_breaks_a_check(name: str) -> None:
     log = log_samples.load(name)
     session = Session.create(log.header.id, seed=log.events, header=log.header)
@@ -515,11 +569,28 @@ def test_deep_and_strange_data_is_walked_through() -> None:
     assert named_in(review(session, "INV-1"), "invented") == []
 
 
-@pytest.mark.parametrize("unit", [
-    "Never mail customer {n}. The call failed, INV-{n}. ", "a", "1,234", "1-", "- Never {n}\n", "不要发给王伟医生", " ", "x@", "a.",
-    "Rules and limits of the clinic, all of them:\n- be short {n}\n", "138 0013 ", "not ", "/a", "~", "MRN ", "op-",
-])
-def test_a_text_of_twice_the_length_takes_about_twice_the_time(unit: str) -> None:
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "Never mail customer {n}. The call failed, INV-{n}. ",
+        "a",
+        "1,234",
+        "1-",
+        "- Never {n}\n",
+        "不要发给王伟医生",
+        " ",
+        "x@",
+        "a.",
+        "Rules and limits of the clinic, all of them:\n- be short {n}\n",
+        "138 0013 ",
+        "not ",
+        "/a",
+        "~",
+        "MRN ",
+        "op-",
+    ],
+)
+def test_a_longer_text_takes_as_much_longer_and_no_more(unit: str) -> None:
     def seconds(size: int) -> float:
         text = "".join(unit.format(n=n) for n in range(size // len(unit)))[:size]
         session = session_of(make.user(text), todos(text))
@@ -527,9 +598,9 @@ def test_a_text_of_twice_the_length_takes_about_twice_the_time(unit: str) -> Non
         review(session, text)
         return time.process_time() - begin
 
-    seconds(10_000)
-    short, long = seconds(60_000), seconds(480_000)
-    assert long < 8 * 3 * max(short, 0.02)
+    seconds(5_000)
+    short, long = seconds(30_000), seconds(180_000)
+    assert long < 6 * 3 * max(short, 0.02)  # 36 times as long, were it to grow with the square
 
 
 # The parts
@@ -548,10 +619,13 @@ def test_sentences_are_numbered_and_lose_no_word(text: str) -> None:
     assert words(text) <= set().union(*(words(one.text) for one in found), words("1. 2)"))
 
 
-@pytest.mark.parametrize(("text", "expected"), [
-    ("INV-2061.", [Fact("id", "INV-2061", "INV-2061")]),
-    ("/etc/hosts", [Fact("path", "/etc/hosts", "/etc/hosts")]),
-    ("and/or e.g. well-known 24/7", [Fact("number", "24", "24"), Fact("number", "7", "7")]),
-])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("INV-2061.", [Fact("id", "INV-2061", "INV-2061")]),
+        ("/etc/hosts", [Fact("path", "/etc/hosts", "/etc/hosts")]),
+        ("and/or e.g. well-known 24/7", [Fact("number", "24", "24"), Fact("number", "7", "7")]),
+    ],
+)
 def test_facts_as_they_are_spelled(text: str, expected: list[Fact]) -> None:
     assert list(facts(text)) == expected

@@ -148,6 +148,7 @@ def test_a_full_disk_is_said_and_nothing_is_half_there(path: Path, room: int) ->
 
 
 @posix
+@pytest.mark.slow
 def test_a_wal_cut_at_any_byte_gives_whole_transactions(tmp_path: Path) -> None:
     """As a power cut leaves it: the file was synced up to the last commit that returned, and perhaps further."""
     folder, sizes = tmp_path / "live", []

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ TALK = [make.turn_start(), make.user(), make.turn_end()]
 
 HOLDER = """
 import sys
+import time
 from pathlib import Path
 from labsupport.sessionlog import Session
 from labsupport.sessionlog.storage import flush
@@ -165,15 +167,15 @@ def test_processes_that_append_in_turn_weld_no_records(store: Any, kind: Kind, f
         if child == 0:
             code = 1
             try:
-                mine, done = kind.open(folder), 0
-                while done < per_process:
+                mine, done, end = kind.open(folder), 0, time.monotonic() + 60
+                while done < per_process and time.monotonic() < end:
                     try:
                         stored_now = len(mine.read_from("s1", 0))
                         mine.append("s1", make.log(make.user(f"{number}.{done} " + "x" * 20_000), first=stored_now))
                         done += 1
                     except (StoreBusyError, StaleCursorError):
                         continue
-                code = 0
+                code = int(done < per_process)
             finally:
                 os._exit(code)
         children.append(child)

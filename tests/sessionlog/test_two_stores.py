@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 
 from labsupport.errors import EventError, SessionLogError, UnknownEventError
 from labsupport.sessionlog import Session, SessionEvent, SessionHeader
@@ -95,6 +95,7 @@ def test_a_header_goes_there_and_back(tmp_path: Path, one: Kind, other: Kind) ->
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
 @given(logs(cut=False), stored_values)
+@example(make.two_steps(), None)
 def test_any_log_is_the_same_in_every_store(
     tmp_path_factory: pytest.TempPathFactory, records: list[make.Record], value: Any
 ) -> None:

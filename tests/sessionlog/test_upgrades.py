@@ -31,12 +31,16 @@ def oldest_read(record: make.Record) -> make.Record:
     return {**{key: value for key, value in record.items() if key != "at"}, "time": round(record["at"] * 1000)}
 
 
+def with_depth(header: make.Record) -> make.Record:
+    return {**header, "delegationDepth": 0}
+
+
 def same(header: make.Record) -> make.Record:
     return header
 
 
 TO_MINUS_1 = UpgradeStep(-2, same, second_oldest)
-TO_0 = UpgradeStep(-1, lambda header: {**header, "delegationDepth": 0}, oldest_read)
+TO_0 = UpgradeStep(-1, with_depth, oldest_read)
 CHAIN = UpgradeChain([TO_MINUS_1, TO_0])
 
 
@@ -161,11 +165,11 @@ def test_a_log_that_is_not_whole_is_not_upgraded(old: Path, spoil: Callable[[byt
 
 
 WRONG: dict[str, tuple[Callable[[make.Record], Any], Callable[[make.Record], Any]]] = {
-    "keeps the old field": (same, lambda record: {**oldest_read(record), "at": 1}),
-    "forgets a field": (same, lambda record: {key: value for key, value in oldest_read(record).items() if key != "data"}),
-    "leaves a gap": (same, lambda record: {**oldest_read(record), "seq": record["seq"] * 2}),
-    "makes a number that no JSON has": (same, lambda record: {**oldest_read(record), "data": float("nan")}),
-    "makes no record": (same, lambda record: None),
+    "keeps the old field": (with_depth, lambda record: {**oldest_read(record), "at": 1}),
+    "forgets a field": (with_depth, lambda record: {key: value for key, value in oldest_read(record).items() if key != "data"}),
+    "leaves a gap": (with_depth, lambda record: {**oldest_read(record), "seq": record["seq"] * 2}),
+    "makes a number that no JSON has": (with_depth, lambda record: {**oldest_read(record), "data": float("nan")}),
+    "makes no record": (with_depth, lambda record: None),
     "spoils the header": (lambda header: {"type": "session"}, oldest_read),
     "loses the header": (lambda header: None, oldest_read),
 }
@@ -176,7 +180,7 @@ def test_a_step_that_makes_no_log_of_it_is_refused(
     tmp_path: Path, header: Callable[[make.Record], Any], record: Callable[[make.Record], Any]
 ) -> None:
     source = tmp_path / "old.jsonl"
-    source.write_bytes(old_log(-1, *TALK))
+    source.write_bytes(old_log(-1, make.turn_start(), make.user(), make.user("an open turn, whose end could be torn off")))
     before = make.files_of(tmp_path)
     with pytest.raises((SessionLogError, TypeError)):
         UpgradeChain([UpgradeStep(-1, header, record)]).upgrade(source, tmp_path / "new.jsonl")

@@ -191,15 +191,15 @@ class Failing:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, store: Any) -> None:
         self.times = 0
-        append = store.append
+        write = store._store  # behind append and behind the writers
 
         def failing(id: str, events: Any) -> None:
             if self.times:
                 self.times -= 1
                 raise OSError(28, f"disk full {self.times}")
-            append(id, events)
+            write(id, events)
 
-        monkeypatch.setattr(store, "append", failing)
+        monkeypatch.setattr(store, "_store", failing)
 
 
 def test_a_failed_write_keeps_its_events_for_the_next_try(store: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,5 @@
 """From an older version of the format to the one that is read here: pure steps, record by record, into a new file (§4.8.3)."""
+import io
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from labsupport.errors import LogCorruptError, LogFormatError, StoredLogError
 from labsupport.sessionlog.header import LOG_VERSION
 from labsupport.sessionlog.json_text import field, write_data
 from labsupport.sessionlog.storage.files import is_taken, make_whole, open_plain
-from labsupport.sessionlog.storage.scan import Scan, scan_log
+from labsupport.sessionlog.storage.scan import Scan, scan_file
 from labsupport.strict_json import read_json
 
 Record = dict[str, Any]
@@ -81,7 +82,7 @@ class UpgradeChain:
             header = {**step.header(header), "version": step.version + 1}
             records = [step.record(record) for record in records]
         data = b"".join(write_data(record, stored=True) + b"\n" for record in (header, *records))
-        scan = scan_log(data)
+        scan = scan_file(io.BytesIO(data), new)
         if scan.torn is not None:
             raise LogCorruptError(f"the steps made no log of it: {scan.torn.why}. Nothing was written.", new, scan.torn.line)
         make_whole(new, data)
