@@ -8,26 +8,20 @@ from outside: nothing in it gets a chance to tidy up.
 import argparse
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from threading import Timer
 
-import labsupport
 from labsupport.errors import LabError
 from labsupport.sessionlog import SessionEvent
 from labsupport.sessionlog.recovery import NOT_STARTED, blocks
 from labsupport.sessionlog.storage import JsonlStore
+from labsupport.workbench.child import last_words, say_and_wait
 from labsupport.workbench.cuts import claims
 from labsupport.workbench.mail_task import ID, Point, outbox, ran, record, tools
-
-PATIENCE = 120
-"""Seconds after which a process that says nothing is given up."""
 
 CALLS = {"send_mail": "c1", "sum_column": "c2"}
 
@@ -108,24 +102,8 @@ def killed(moments: Iterable[Point], *, barrier_before_tools: bool = True) -> li
 
 def _run_until_killed(folder: Path, number: int, barrier_before_tools: bool) -> int:
     """Start the recording, wait until it says that it stands at its point, kill it; how many events it knew to be durable."""
-    command = [sys.executable, "-m", __name__, str(folder), str(number), *([] if barrier_before_tools else ["--no-barrier"])]
-    package = str(Path(labsupport.__path__[0]).parent)
-    paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)})
-    with process:  # it closes the pipes and waits for the end
-        alarm = Timer(PATIENCE, process.kill)
-        alarm.start()
-        try:
-            report = process.stdout.readline() if process.stdout else b""
-        finally:
-            alarm.cancel()
-            process.kill()
-        complaint = process.stderr.read() if process.stderr else b""
-    if not report:
-        why = (complaint.decode("utf-8", "replace").strip() or "it said nothing").splitlines()[-1]
-        raise LabError(f"the recording ended by itself before point {number}: {why}")
-    durable: int = json.loads(report)["durable"]
+    options = [] if barrier_before_tools else ["--no-barrier"]
+    durable: int = last_words(__name__, str(folder), str(number), *options, point=number)["durable"]
     return durable
 
 
@@ -163,9 +141,7 @@ def main() -> None:
     def stop(point: Point, durable: int) -> None:
         nonlocal seen
         if seen == args.number:
-            print(json.dumps({"point": point, "durable": durable}), flush=True)
-            sys.stdin.read()  # until it is killed; or until nobody is there any more
-            os._exit(1)
+            say_and_wait({"point": point, "durable": durable})
         seen += 1
 
     record(args.folder, stop, barrier_before_tools=not args.no_barrier)

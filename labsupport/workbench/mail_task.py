@@ -10,6 +10,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from labsupport import system
 from labsupport.miniagent.cli import tools as table_tools
 from labsupport.sessionlog import Session, SessionHeader
 from labsupport.sessionlog.driver import run_turn
@@ -59,7 +60,7 @@ def record(folder: Path, stop: Stop = lambda point, durable: None, *, barrier_be
     calls = [call("c1", "send_mail", json.dumps(MAIL)), call("c2", "sum_column", json.dumps(SUM))]
     answer = f"The reminder is out. In 2025 there were {table_tools()['sum_column'](SUM).split()[0]} tests."
     model = ScriptedModel([Reply(calls=calls, size=200), Reply(answer, size=200)])
-    with _slow_writes(at):
+    with slow_writes(at):
         run_turn(session, PROMPT, model, watched, config=CONFIG, barrier=barrier, barrier_before_tools=barrier_before_tools)
         writer.close()
 
@@ -104,7 +105,7 @@ def _notes(path: Path) -> list[str]:
 
 
 @contextmanager
-def _slow_writes(at: Callable[..., None]) -> Iterator[None]:
+def slow_writes(at: Callable[..., None]) -> Iterator[None]:
     """Every write of the store in two halves, with a point before, between and after them."""
     whole, numbers = files.write_all, count(1)
 
@@ -116,8 +117,8 @@ def _slow_writes(at: Callable[..., None]) -> Iterator[None]:
         whole(fd, data[len(data) // 2:])
         at("written", "", number)
 
-    files.write_all = write
+    files.write_all = system.write_all = write  # a new file is made in one place, a log goes on in the other
     try:
         yield
     finally:
-        files.write_all = whole
+        files.write_all = system.write_all = whole

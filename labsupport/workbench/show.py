@@ -18,6 +18,7 @@ from html import unescape
 from typing import Any
 
 import ipywidgets as widgets
+from traitlets import Any as AnyValue
 
 from labsupport.errors import LabError
 from labsupport.workbench.pictures.base import page
@@ -58,6 +59,30 @@ class Still:
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Bundle:
         mime = "image/svg+xml" if self.picture.startswith("<svg") else "text/html"
         return {mime: self.picture, "text/plain": self.sentence}
+
+
+class Action(widgets.Button):  # type: ignore[misc]  # ipywidgets has no types
+    """A button as a control: its `value` is what the last press gave, and None before the first.
+
+    >>> press = Action(lambda: 3, "Measure", busy="Measuring")
+    >>> press.click()
+    >>> press.value, press.description, press.disabled
+    (3, 'Measure', False)
+    """
+
+    value = AnyValue()
+
+    def __init__(self, work: Callable[[], object], words: str, busy: str) -> None:
+        super().__init__(description=words)
+        self._work, self._words, self._busy = work, words, busy
+        self.on_click(self._press)
+
+    def _press(self, button: object) -> None:
+        self.disabled, self.description = True, self._busy
+        try:
+            self.value = self._work()
+        finally:
+            self.disabled, self.description = False, self._words
 
 
 class Explorer:

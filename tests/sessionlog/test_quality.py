@@ -1,7 +1,6 @@
 """The six checks of a summary: what each finds, what it admits to miss, and that it names no more than a fact."""
 
 import re
-import time
 from typing import Any, get_args
 
 import pytest
@@ -567,40 +566,6 @@ def test_deep_and_strange_data_is_walked_through() -> None:
     strange["data"]["message"]["content"][0]["content"] = [deep, None, {"type": 3}, {"text": 5}, 10**15]
     session = session_of(make.asks("c"), strange)
     assert named_in(review(session, "INV-1"), "invented") == []
-
-
-@pytest.mark.parametrize(
-    "unit",
-    [
-        "Never mail customer {n}. The call failed, INV-{n}. ",
-        "a",
-        "1,234",
-        "1-",
-        "- Never {n}\n",
-        "不要发给王伟医生",
-        " ",
-        "x@",
-        "a.",
-        "Rules and limits of the clinic, all of them:\n- be short {n}\n",
-        "138 0013 ",
-        "not ",
-        "/a",
-        "~",
-        "MRN ",
-        "op-",
-    ],
-)
-def test_a_longer_text_takes_as_much_longer_and_no_more(unit: str) -> None:
-    def seconds(size: int) -> float:
-        text = "".join(unit.format(n=n) for n in range(size // len(unit)))[:size]
-        session = session_of(make.user(text), todos(text))
-        begin = time.process_time()
-        review(session, text)
-        return time.process_time() - begin
-
-    seconds(5_000)
-    short, long = seconds(30_000), seconds(180_000)
-    assert long < 6 * 3 * max(short, 0.02)  # 36 times as long, were it to grow with the square
 
 
 # The parts
