@@ -8,6 +8,7 @@
     │   ├── PairingError                 a result on the surface without an open call: .seq
     │   ├── ReentrantAppendError         an observer appends while it is told of an append
     │   ├── ProjectionError              a projection unit that cannot be registered or applied
+    │   ├── QueryStateError              a state that cannot be committed to, or a plan that may not be approved: .code
     │   ├── PromptError                  parts that make no prompt together: .name
     │   ├── ToolUnknownError             a tool that nobody provides: .name .near
     │   ├── ToolHiddenError              a tool that is provided, and not offered here and now: .name
@@ -15,6 +16,8 @@
     │   ├── CompactionError              a compaction that did not take place, or not wholly: .code .call .result
     │   ├── ForkError                    a fork that would begin where it may not: .boundary .last_legal
     │   ├── DetachedSessionError         a replay is asked to write to a store or to run a turn
+    │   ├── RoleError                    a role asks for what it may not see or do: .role .wish
+    │   ├── HoldError                    a legal hold keeps what was to be deleted: .holds .held
     │   └── StoredLogError               a log as it lies on a disk: .path .line
     │       ├── LogCorruptError          damage: something that was committed cannot be read
     │       ├── LogFormatError           not damage: written in another version of the format: .version
@@ -27,6 +30,9 @@
     │   ├── MemoryAccessError            not there, or not for this reader; which of them is not said: .key .reader
     │   ├── LedgerConflictError          what is asked for contradicts an operation that was done: .key .id
     │   ├── LedgerMissingError           no operation has this id: .id
+    │   ├── MetricMissingError           no such definition, or not in this version: .id .version .known
+    │   ├── KeyMissingError              a key that was deleted, or never made: .name .version
+    │   ├── SealError                    something that its key does not open: altered, moved, or under another root: .name
     │   ├── AttachmentError              a reference that leads to nothing that can be given: .ref
     │   │   ├── AttachmentReferenceError no reference at all, as it is written
     │   │   ├── AttachmentMissingError   never put here, or deleted
@@ -110,6 +116,14 @@ class ProjectionError(SessionLogError):
     """A projection unit cannot do what it was asked for."""
 
 
+class QueryStateError(SessionLogError):
+    """What is asked of the query state does not hold; *code* is shape, incomplete, open, definition or stale."""
+
+    def __init__(self, code: str, sentence: str) -> None:
+        super().__init__(f"{sentence} Nothing was changed.")
+        self.code = code
+
+
 class PromptError(SessionLogError):
     """The parts of a prompt do not fit together; *name* is the one in the way."""
 
@@ -165,6 +179,23 @@ class ForkError(SessionLogError):
 
 class DetachedSessionError(SessionLogError):
     """A replay looks at history: it writes to no store and runs no tool."""
+
+
+class RoleError(SessionLogError):
+    """The role *role* may not do what it *wish*es."""
+
+    def __init__(self, role: str, wish: str) -> None:
+        super().__init__(f"the role {role!r} may not have this: {wish}. Nothing was read or changed; ask somebody who may.")
+        self.role, self.wish = role, wish
+
+
+class HoldError(SessionLogError):
+    """The legal *holds* (their ids) keep *held*, the names of what was to be deleted."""
+
+    def __init__(self, holds: tuple[str, ...], held: tuple[str, ...]) -> None:
+        super().__init__(f"a legal hold ({', '.join(holds)}) keeps {len(held)} of the things that were to be deleted (see "
+                         ".held). Nothing was deleted; when the hold is lifted, ask again, or leave these out.")
+        self.holds, self.held = holds, held
 
 
 class StoredLogError(SessionLogError):
@@ -257,6 +288,32 @@ class LedgerMissingError(OutsideError):
     def __init__(self, id: str) -> None:
         super().__init__(f"no operation has the id {id[:40]!r}; operations() lists those that there are.")
         self.id = id
+
+
+class MetricMissingError(OutsideError):
+    """There is no definition of the metric *id* in *version* (None: none that is active); *known* has what there is."""
+
+    def __init__(self, sentence: str, id: str, version: int | None, known: tuple[Any, ...]) -> None:
+        super().__init__(sentence)
+        self.id, self.version, self.known = id, version, known
+
+
+class KeyMissingError(OutsideError):
+    """The key *name* is not there in *version* (None: in any): it was deleted, or it was never made here."""
+
+    def __init__(self, name: str, version: int | None, deleted: bool) -> None:
+        which = f"the key {name!r}" + ("" if version is None else f" in version {version}")
+        super().__init__(f"{which} was deleted, so what it sealed cannot be read any more, by anybody." if deleted else
+                         f"{which} was never made here; was this sealed with the keys of another database?")
+        self.name, self.version, self.deleted = name, version, deleted
+
+
+class SealError(OutsideError):
+    """The key *name* does not open it."""
+
+    def __init__(self, name: str, what: str) -> None:
+        super().__init__(f"{what}. Nothing was read.")
+        self.name = name
 
 
 class AttachmentError(OutsideError):

@@ -106,6 +106,12 @@ def test_no_file_names_a_machine():
     ("miniagent/session.py", "from ..workbench import show", "miniagent imports labsupport.workbench"),
     ("sessionlog/tokens.py", "def f():\n    from labsupport.miniagent import agent", "sessionlog imports labsupport.miniagent"),
     ("outside/ledger.py", "import labsupport.sessionlog.events", "outside imports labsupport.sessionlog"),
+    ("outside/memory.py", "from ..sessionlog import Session", "outside imports labsupport.sessionlog"),
+    ("outside/memory.py", "from labsupport import miniagent", "outside imports labsupport.miniagent"),
+    ("sessionlog/lineage.py", "from labsupport.outside import Memory", "sessionlog imports labsupport.outside"),
+    ("miniagent/agent.py", "from labsupport.outside.memory import Memory", "miniagent imports labsupport.outside"),
+    ("outside/memory.py", "import pandas", "for the workbench"),
+    ("outside/deep/inner.py", "from ipywidgets import HTML", "for the workbench"),
     ("miniagent/agent.py", "import pandas as pd", "for the workbench"),
     ("sessionlog/deep/inner.py", "from IPython.display import HTML", "for the workbench"),
     ("lossless.py", "import ipywidgets", "for the workbench"),
@@ -122,6 +128,8 @@ def test_a_planted_import_is_found(path, source, sentence):
     ("workbench/tables.py", "import pandas\nfrom labsupport.miniagent import load_session\nfrom labsupport import sessionlog"),
     ("miniagent/context.py", "from labsupport import errors\nfrom .messages import Message\nfrom ..lossless import js_json"),
     ("miniagent/session.py", "import os\nimport portalocker"),
+    ("outside/memory.py", "import sqlite3\nfrom labsupport.errors import OutsideError\nfrom .extraction import Fact"),
+    ("workbench/checks/b8.py", "from labsupport.outside import Memory"),
 ])
 def test_a_right_import_is_let_through(path, source):
     assert faults(path, source) == []
