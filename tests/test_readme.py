@@ -22,6 +22,6 @@ def test_the_front_page_lists_every_lab_with_its_title_and_module(lang: str) -> 
 @pytest.mark.parametrize("page", PAGES.values())
 def test_links_of_the_front_page_lead_somewhere(page: str) -> None:
     text = (ROOT / page).read_text("utf-8")
-    links = [link for link in re.findall(r"\]\((?!https?:)([^)#]+)\)", text)]
+    links = list(re.findall(r"\]\((?!https?:)([^)#]+)\)", text))
     assert len(links) > len(LABS)
     assert [link for link in links if not (ROOT / link).exists()] == []

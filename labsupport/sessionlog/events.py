@@ -44,6 +44,11 @@ def is_known_type(name: str) -> bool:
     return name in _known_types
 
 
+def known_types() -> list[str]:
+    """All types that are known, in order."""
+    return sorted(_known_types)
+
+
 Natural = Annotated[int, msgspec.Meta(ge=0, le=MAX_SAFE_INTEGER)]
 Safe = Annotated[int, msgspec.Meta(ge=-MAX_SAFE_INTEGER, le=MAX_SAFE_INTEGER)]
 

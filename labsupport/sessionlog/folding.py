@@ -2,13 +2,14 @@
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import partial
 from typing import Any
 
 import msgspec
 
 from labsupport.errors import LosslessError, ProjectionError
-from labsupport.sessionlog.events import SessionEvent
+from labsupport.sessionlog.events import SessionEvent, is_known_type, known_types
 from labsupport.sessionlog.invariants import Problem
 from labsupport.sessionlog.json_text import frozen_data, read_data, write_data
 
@@ -46,6 +47,11 @@ class Unit:
             raise ProjectionError(f"{self.key}: state_version is a whole number from 0 on")
         if not isinstance(self.event_types, (set, frozenset)) or any(type(name) is not str for name in self.event_types):
             raise ProjectionError(f"{self.key}: event_types is a set of the types that apply reads")
+        for name in self.event_types:
+            near = [] if is_known_type(name) else get_close_matches(name, known_types(), 1, 0.85)
+            if near:
+                raise ProjectionError(f"{self.key}: nobody logs events of type {name!r}; did you mean {near[0]!r}? "
+                                      "(register_event_type makes a type of your own known.)")
         for name, function in (("init", self.init), ("apply", self.apply), ("view", self.view)):
             if not callable(function):
                 raise ProjectionError(f"{self.key}: {name} is a function, not {type(function).__name__}")

@@ -8,7 +8,7 @@ from weakref import ReferenceType, WeakKeyDictionary, ref
 
 from msgspec import UNSET
 
-from labsupport.errors import LosslessError, ProjectionError
+from labsupport.errors import LabError, LosslessError, ProjectionError
 from labsupport.frozen import FrozenDict
 from labsupport.sessionlog.events import SessionEvent
 from labsupport.sessionlog.folding import State
@@ -29,6 +29,8 @@ class Failure:
     key: str
     seq: int
     error: str
+    why: str = field(default="", compare=False)
+    """What this library says of it; empty for an error of the unit's own, whose words may be anybody's."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ class _States:
         return changed
 
     def fail(self, key: str, seq: int, error: Exception) -> Failure:
-        failure = self.failures[key] = Failure(key, seq, type(error).__name__)
+        failure = self.failures[key] = _failure(key, seq, error)
         _log.error("projection %r stopped at event %d (%s)", key, seq, failure.error)
         return failure
 
@@ -115,9 +117,13 @@ class _States:
             try:
                 view = unit.see(state)
             except Exception as error:  # noqa: BLE001 - as for apply; the next state may be seen again
-                view = Failure(unit.key, self.as_of, type(error).__name__)
+                view = _failure(unit.key, self.as_of, error)
             self.seen[unit.key] = (state, view)
         return self.seen[unit.key][1]
+
+
+def _failure(key: str, seq: int, error: Exception) -> Failure:
+    return Failure(key, seq, type(error).__name__, str(error) if isinstance(error, LabError) else "")
 
 
 _SCALARS = frozenset({str, int, float, bool, type(None)})

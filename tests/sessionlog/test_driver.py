@@ -2,23 +2,39 @@
 import json
 from collections import deque
 from itertools import count, groupby
+from random import Random
 
 import pytest
 
-from labsupport.errors import EventError, LosslessError
+from labsupport.errors import CompactionError, EventError, LosslessError
 from labsupport.lossless import MAX_SAFE_INTEGER
+from labsupport.outside.attachments import Attachments
 from labsupport.sessionlog import (
+    PruneConfig,
     Session,
     SessionEvent,
+    check_compaction,
     check_invariants,
+    estimate_header,
+    estimate_message,
     fold,
     interrupted_turn_closers,
     pairing_cuts,
+    replay,
     tool_pairing,
 )
-from labsupport.sessionlog.driver import ABORTED, COMPLETED, MAX_TOKENS, TurnOutcome, run_turn
+from labsupport.sessionlog.compaction import Compacted, compact_after_overflow, compact_under_pressure
+from labsupport.sessionlog.compaction_report import compaction_ids, compaction_report
+from labsupport.sessionlog.driver import ABORTED, COMPLETED, CONTEXT_OVERFLOW, MAX_TOKENS, TurnOutcome, run_turn
 from labsupport.sessionlog.models import Reply, ScriptedModel, call
+from labsupport.sessionlog.pruning import prune_session
+from labsupport.sessionlog.ranges import choose_range
+from labsupport.sessionlog.spill import Spill
 from labsupport.sessionlog.storage import JsonlStore, barrier, on_barriers, on_flush, scan_log
+from labsupport.sessionlog.summarizers import ExtractiveSummarizer
+from labsupport.sessionlog.tokens import context_tokens
+from tests.sessionlog import builders as make
+from tests.sessionlog.compacting import Summarizing
 
 CONFIG = {"provider": "p", "model": "m"}
 TOOLS = {"add": lambda numbers: str(sum(numbers)), "echo": lambda given: json.dumps(given)}
@@ -588,3 +604,226 @@ def test_ids_are_those_of_the_seqs_by_default():
     turn(session, *REPLIES)
     events = [event for event in session.events if event.surface_op == "append"]
     assert [message["id"] for message in session.derive_messages()] == [f"m{event.seq}" for event in events]
+
+
+# Room: pressure, overflow, and long results that are kept outside
+
+
+def cost(request):
+    return estimate_header(request.header) + sum(map(estimate_message, request.messages))
+
+
+class Narrow(ScriptedModel):
+    """A model that refuses requests of more than *limit* estimated tokens, and keeps what it took."""
+
+    def __init__(self, replies, limit, usage=None):
+        super().__init__(replies, usage)
+        self.limit, self.refused = limit, 0
+
+    def stream(self, request):
+        if cost(request) <= self.limit:
+            yield from super().stream(request)
+        else:
+            self.refused += 1
+            yield finish("error", failure={"message": "too long", "code": CONTEXT_OVERFLOW})
+
+
+def random_replies(random, turns):
+    """For each turn some steps with calls of a tool whose results are of any length, then an answer."""
+    script = []
+    for turn in range(turns):
+        steps = [Reply("", [call(f"c{turn}.{step}.{at}", "rows", json.dumps(random.choice([0, 40, 400, 1500])))
+                            for at in range(random.randint(1, 3))]) for step in range(random.randint(0, 3))]
+        script.append([*steps, Reply(f"Order {turn} is done. " * random.randint(1, 20))])
+    return script
+
+
+ROWS = {"rows": lambda length: "x" * length}
+
+
+@pytest.mark.parametrize("reports", [False, True], ids=["estimated", "reported"])
+@pytest.mark.parametrize("seed", range(4))
+def test_under_pressure_a_long_run_stays_below_the_threshold_or_the_log_says_why(seed, reports):
+    random, session, threshold, retain = Random(seed), new_session(), 900, 250
+    usage = (lambda request, reply: {"inputTokens": cost(request), "outputTokens": 60}) if reports else None
+    said, over = [], 0
+
+    def room(session, trigger):
+        assert trigger == "pressure"
+        before = context_tokens(session).tokens
+        chosen, failed = choose_range(session, retain), len(of(session, "compaction/end"))
+        try:
+            made = compact_under_pressure(session, ExtractiveSummarizer(300), threshold=threshold, retain_tokens=retain)
+        except CompactionError as error:
+            made = error.code
+        if before < threshold:
+            assert made is None
+        elif made is None:
+            assert chosen is None or (failed and "error" in of(session, "compaction/end")[-1].read())
+        said.append("" if before < threshold else "compacted" if isinstance(made, Compacted) else "none")
+
+    seen = []
+    for number, replies in enumerate(random_replies(random, 12)):
+        model = ScriptedModel(replies, usage)
+        run_turn(session, f"Order {number}: " + "words " * random.randint(1, 80), model, ROWS, config=CONFIG, make_room=room)
+        seen += model.requests
+        good(session)
+        assert check_compaction(session.events) == []
+    assert len(said) == len(seen)
+    for request, why in zip(seen, said, strict=True):
+        if cost(request) >= threshold and not reports:
+            over += 1
+            assert why, "what is over the threshold was compacted, or could not be"
+    assert said.count("compacted") >= 3
+    assert over < len(seen) / 2
+    assert [compaction_report(session.events, id).why.value for id in compaction_ids(session.events)] == [
+        "pressure"] * len(compaction_ids(session.events))
+    assert make.same_messages(replay(session.events)) == make.same_messages(session)
+
+
+def test_a_compaction_leaves_a_request_only_as_long_as_its_tail():
+    session = new_session()
+    requests = []
+
+    def room(session, trigger):
+        compact_under_pressure(session, Summarizing(), threshold=500, retain_tokens=100)
+
+    for _ in range(6):
+        model = ScriptedModel([Reply("y" * 600)])
+        run_turn(session, "x" * 600, model, {}, config=CONFIG, make_room=room)
+        requests += model.requests
+        good(session)
+    assert len(compaction_ids(session.events)) >= 3
+    assert max(map(cost, requests)) < 500
+    assert all(request.messages[0]["source"].get("plugin") == "compact" for request in requests[3:])
+
+
+def test_an_overflow_prunes_then_compacts_once_and_the_next_step_asks_again():
+    session, triggers = new_session(), []
+
+    def room(session, trigger):
+        triggers.append(trigger)
+        return trigger == "context-overflow" and compact_after_overflow(session, Summarizing())
+
+    model = Narrow([Reply(calls=[call("c1", "rows", "9000")]), Reply("done")], limit=1_500)
+    outcome = run_turn(session, "read", model, ROWS, config=CONFIG, make_room=room)
+    good(session)
+    assert outcome == TurnOutcome(1, COMPLETED, 3)
+    assert (model.refused, len(model.requests)) == (1, 2)
+    assert triggers == ["pressure", "pressure", "context-overflow", "pressure"]
+    first = of(session, "compaction/prune")[0].seq
+    assert types(session, first)[:7] == ["compaction/prune", "tool/result", "compaction/start", "compaction/summary",
+                                         "user/message", "compaction/end", "step/end"]
+    assert check_compaction(session.events) == []
+    assert all(cost(request) <= 1_500 for request in model.requests)
+    assert "9000" not in str(model.requests[-1].messages)
+    assert "x" * 9_000 in results(session)[0][2], "the log has the result whole"
+
+
+def test_a_second_overflow_in_a_turn_ends_it_and_another_turn_may_make_room_again():
+    session, asked = new_session(), []
+
+    def room(session, trigger):
+        if trigger == "context-overflow":
+            asked.append(len(session.events))
+            return compact_after_overflow(session, Summarizing())
+        return None
+
+    long = "words " * 400
+    model = Narrow([Reply("ok")], limit=10)
+    outcome = run_turn(session, long, model, {}, config=CONFIG, make_room=room)
+    good(session)
+    assert outcome.reason == {"kind": "error", "error": {"message": "too long", "code": CONTEXT_OVERFLOW}}
+    assert (outcome.steps, model.refused, len(asked)) == (2, 2, 1)
+    outcome = run_turn(session, long, Narrow([Reply("ok")], limit=200), {}, config=CONFIG, make_room=room)
+    good(session)
+    assert outcome.reason == COMPLETED
+    assert len(asked) == 2
+    assert check_compaction(session.events) == []
+
+
+@pytest.mark.parametrize("room", [lambda session, trigger: None, lambda session, trigger: trigger == "pressure"],
+                         ids=["no room", "room only under pressure"])
+def test_an_overflow_without_room_ends_the_turn(room):
+    session = new_session()
+    outcome = run_turn(session, "words " * 100, Narrow([Reply("ok")], limit=10), {}, config=CONFIG, make_room=room)
+    good(session)
+    assert (outcome.reason["error"]["code"], outcome.steps) == (CONTEXT_OVERFLOW, 1)
+
+
+def test_an_overflow_in_the_last_step_is_the_step_limit():
+    session = new_session()
+    outcome = run_turn(session, "words " * 100, Narrow([Reply("ok")], limit=10), {}, config=CONFIG, max_steps=1,
+                       make_room=lambda session, trigger: trigger == "context-overflow" and compact_after_overflow(
+                           session, Summarizing()))
+    good(session)
+    assert outcome.reason["error"]["code"] == "MAX_STEPS"
+
+
+@pytest.mark.parametrize("error", [TimeoutError, KeyboardInterrupt])
+def test_what_stops_the_summarizer_comes_through_and_leaves_a_closed_bracket_in_an_open_turn(error):
+    session = new_session()
+
+    def fail(messages):
+        raise error
+
+    with pytest.raises(CompactionError if error is TimeoutError else error):
+        run_turn(session, "words " * 400, ScriptedModel([Reply("ok")]), {}, config=CONFIG,
+                 make_room=lambda session, trigger: compact_under_pressure(session, Summarizing(fail), threshold=10,
+                                                                           retain_tokens=0))
+    assert types(session)[-2:] == ["compaction/start", "compaction/end"]
+    assert [event.type for event in interrupted_turn_closers(session.events)] == ["step/end", "turn/end"]
+    assert check_invariants(session.events) == check_compaction(session.events) == []
+
+
+def test_a_result_of_a_hundred_thousand_rows_leaves_its_ends_and_a_way_to_the_rest(tmp_path):
+    attachments, session = Attachments(tmp_path / "kept", bytes(32)), new_session()
+    rows = "".join(f"{number},north\n" for number in range(100_000))
+    turn(session, Reply(calls=[call("c1", "rows", "1")]), Reply("done"), tools={"rows": lambda given: rows},
+         spill=Spill(attachments.put))
+    (result,) = of(session, "tool/result")
+    shown, attachment = result.read()["message"]["content"][0]["content"]
+    assert sum(len(bytes(event.json_text)) for event in session.events) < 12_000
+    assert attachments.get(attachment["ref"]).decode() == rows
+    assert (attachment["lines"], attachment["chars"]) == (100_000, len(rows))
+    assert shown["text"].startswith(rows[:4096])
+    assert shown["text"].endswith(rows[-1024:])
+    assert attachment["ref"] in str(make.same_messages(session))
+    assert prune_session(session) == []
+    assert attachments.lines(attachment["ref"], 70_000, 1).lines == ("69999,north",)
+
+
+def test_a_long_error_is_spilled_and_keeps_its_code():
+    session = new_session()
+
+    def broken(given):
+        raise ValueError("z" * 1_000)
+
+    turn(session, Reply(calls=[call("c1", "broken", "1")]), Reply("done"), tools={"broken": broken},
+         spill=Spill(lambda data: "attachment:1f", 100, 50, 20))
+    assert [one[1] for one in results(session)] == ["TOOL_FAILED"]
+    data = of(session, "tool/result")[0].read()
+    assert data["message"]["content"][0]["content"][1]["ref"] == "attachment:1f"
+
+
+def unable(data):
+    raise OSError("disk full")
+
+
+@pytest.mark.parametrize("keep", [unable, lambda data: None, lambda data: data, lambda data: "", lambda data: 7], ids=[
+    "raises", "gives nothing", "gives bytes", "gives an empty name", "gives a number"])
+def test_what_cannot_be_kept_outside_is_logged_whole(keep):
+    session = new_session()
+    turn(session, Reply(calls=[call("c1", "rows", "500")]), Reply("done"), tools=ROWS, spill=Spill(keep, 100, 50, 20))
+    assert results(session) == [("c1", None, "x" * 500)]
+
+
+def test_a_spilled_result_that_is_pruned_keeps_its_reference():
+    session = new_session()
+    turn(session, Reply(calls=[call("c1", "rows", "500")]), Reply("done"), tools=ROWS,
+         spill=Spill(lambda data: "attachment:1f", 200, 100, 100),
+         make_room=lambda session, trigger: prune_session(session, PruneConfig(60, 10, 5)))
+    assert len(of(session, "compaction/prune")) == 1
+    shown, attachment = of(session, "tool/result")[1].read()["message"]["content"][0]["content"]
+    assert len(shown["text"]) == 54
+    assert attachment["ref"] == "attachment:1f"

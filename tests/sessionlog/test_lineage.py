@@ -1,5 +1,6 @@
 """Resume, fork, replay, delegate: what each takes in, leaves alone and refuses (chapter 4, §4.11 and §4.9.1)."""
 from itertools import count
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -625,3 +626,29 @@ def test_a_resumed_log_has_a_stale_lock_and_is_compacted_again(tmp_path):
     assert compaction_locks(session.events).stale == (start,)
     session.append("compaction/start", {**parent.events[start].read(), "compactionId": "again"})
     assert compaction_locks(session.events).live == start + 2
+
+
+def test_a_fork_begins_a_log_of_its_own(tmp_path: Path) -> None:
+    """Two forks at one boundary have one default id: the second does not write on in the log of the first."""
+    store, source = JsonlStore(tmp_path), Session.create("s1")
+    for record in (make.turn_start(), make.user(), make.turn_end()):
+        make.append(source, record)
+    first, second = fork(source), fork(source)
+    writer = store.attach(first)
+    writer.close()
+    before = store.path(first.id).read_bytes()
+    with pytest.raises(StoredLogError, match="another child_id"):
+        store.attach(second)
+    assert store.path(first.id).read_bytes() == before
+    store.attach(first).close()
+    store.attach(resume(store, first.id)).close()
+    other = Session.create("s9")
+    for record in (make.turn_start(), make.user(), make.turn_end()):
+        make.append(other, record)
+    with pytest.raises(StoredLogError):
+        store.attach(fork(other, child_id=first.id))
+
+
+def test_a_sub_agent_is_not_its_own_parent() -> None:
+    with pytest.raises(ForkError, match="id of its own"):
+        delegate(Session.create("s1"), "s1")

@@ -560,7 +560,7 @@ def test_a_schema_says_the_type_and_never_the_value() -> None:
     assert "private" not in str(caught.value)
 
 
-@pytest.mark.parametrize("state", [{1: 2}, (1,), {1}, float("nan"), object()], ids=repr)
+@pytest.mark.parametrize("state", [{1: 2}, (1,), {1}, float("nan"), object()], ids=lambda state: type(state).__name__)
 def test_a_state_that_is_no_json_has_no_view_and_no_checkpoint(state: Any) -> None:
     registry = ProjectionRegistry([Unit("n", STARTS, lambda: 0, lambda _, event: state), counting("other")])
     session = live(make.turn_start())
@@ -793,3 +793,22 @@ def test_b71_a_log_of_the_same_size_that_is_another_has_another_revision(tmp_pat
     first.path("s1").unlink()
     first.path("s1").write_bytes(data)
     assert JsonlStore(tmp_path / "a").revision("s1") != before
+
+
+def test_a_type_that_is_a_slip_of_the_pen_is_refused_and_a_type_of_ones_own_is_not() -> None:
+    with pytest.raises(ProjectionError, match="did you mean 'tool/call'"):
+        ProjectionRegistry([Unit("n", frozenset({"tool/calls"}), lambda: 0, lambda state, event: state + 1)])
+    ProjectionRegistry([Unit("n", frozenset({"lab/price"}), lambda: 0, lambda state, event: state + 1)])
+
+
+def test_a_failure_says_why_only_in_the_words_of_this_library() -> None:
+    def breaks(state: int, event: SessionEvent) -> int:
+        raise ValueError("private words")
+
+    units = [Unit("a", STARTS, lambda: 0, breaks), Unit("b", STARTS, lambda: 0, lambda state, event: (1,))]
+    session = Session.create("s1")
+    make.append(session, make.turn_start())
+    failed, odd = ProjectionRegistry(units).snapshot(session).failures
+    assert (failed.error, failed.why) == ("ValueError", "")
+    assert odd.error == "ProjectionError"
+    assert "a tuple is no JSON value" in odd.why

@@ -1,13 +1,12 @@
 """Ranges: what may be compacted, against a count over plain records; what is refused, with a true pair and true edges."""
 
 import re
-import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labsupport.errors import PairingError
+from labsupport.errors import CompactionError, PairingError
 from labsupport.sessionlog import Session, estimate_message, pairing_cuts, replay
 from labsupport.sessionlog import ranges as ranges_module
 from labsupport.sessionlog.ranges import choose_range, is_checkpoint, legal_cuts, range_between
@@ -103,6 +102,10 @@ def test_the_tail_is_counted_with_its_pairs():
 # What is refused
 
 
+def refused(session: Session, start: int, end: int) -> CompactionError:
+    return refusal(lambda: range_between(session, start, end))
+
+
 def edges(error: str) -> set[tuple[str, int]]:
     """The edges that a refusal names, as ("before" | "behind", seq)."""
     return {(word, int(seq)) for word, seq in re.findall(r"(before|behind) (\d+)", error.split("An edge may be")[1])}
@@ -117,14 +120,14 @@ def test_exactly_the_illegal_ranges_are_refused_each_with_a_true_pair_and_true_e
         for end in range(len(plain) + 1):
             places = [nodes.index(seq) if seq in nodes else None for seq in (start, end)]
             if None in places:
-                error = refusal(lambda: range_between(session, start, end))
+                error = refused(session, start, end)
                 missing = ("start", start) if places[0] is None else ("end", end)
                 assert "the {} of the range, {}, is not on the surface".format(*missing) in str(error)
             elif places[0] > places[1]:
-                error = refusal(lambda: range_between(session, start, end))
+                error = refused(session, start, end)
                 assert f"{start} stands behind {end}" in str(error)
             elif counts[places[0]] or counts[places[1] + 1]:
-                error = refusal(lambda: range_between(session, start, end))
+                error = refused(session, start, end)
                 cut = places[0] if counts[places[0]] else places[1] + 1
                 asked = nodes.index(error.call)
                 answered = len(nodes) if error.result is None else nodes.index(error.result)
@@ -200,19 +203,3 @@ def test_a_node_is_measured_once_whatever_comes_after(monkeypatch):
     choose_range(session, 100)
     assert len(measured) == len(set(measured))
     assert len(measured) <= 20 + 10 + 10
-
-
-def test_a_choice_on_a_hundred_thousand_nodes_takes_no_time_to_speak_of():
-    session, said = Session.create("s1"), make.user_data("a few words")
-    for _ in range(100_000):
-        session.append("user/message", said, "append")
-    start = time.perf_counter()
-    chosen = choose_range(session, 1_000)
-    cold = time.perf_counter() - start
-    start = time.perf_counter()
-    for retain in range(20):
-        choose_range(session, 1_000 + retain)
-    warm = (time.perf_counter() - start) / 20
-    assert chosen.last > 99_000
-    assert cold < 15
-    assert warm < cold

@@ -507,6 +507,20 @@ def test_sources_of_one_loop_say_nothing_of_the_header_of_another():
     assert texts == ["Another prompt altogether."]
 
 
+def test_an_old_snapshot_keeps_the_version_that_made_it():
+    session, said = new_session(), ["Monday"]
+
+    def prompt(version):
+        return Prompt(context=[ContextPart("day", lambda: said[0], version=version)])
+
+    asked(session, Reply("3"), prompt=prompt("clock@1"))
+    said[0] = "Tuesday"
+    one, = asked(session, Reply("3"), prompt=prompt("clock@2"))
+    sources = [event.seq for event in of(session, REQUEST_SOURCES)]
+    assert [(part.version, part.seqs[1]) for part in explain_request(session.events, one.seq) if part.kind == "context"] == [
+        ("clock@1", sources[0]), ("clock@2", sources[1])]
+
+
 @pytest.mark.parametrize("sources", [
     None, [], "x", 3, {}, {"sections": None}, {"sections": {}}, {"sections": [1], "tools": [None]},
     {"sections": [{}], "tools": [{}]}, {"sections": [{"name": 1, "span": [0]}]}, {"sections": [{"name": "x", "span": [9, 2]}]},

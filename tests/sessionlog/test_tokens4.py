@@ -146,8 +146,8 @@ def test_known_estimates(content, expected, reason):
 @needs_node
 def test_the_oracle_and_the_estimate_agree_with_javascript():
     values: list[Any] = [{"type": "x", "v": one} for one in [
-        *NASTY, 0.1, 1e21, 1e-7, 1.5e300, 5e-324, 123456789012345680.0, 1e16, 2**53, -7, {"10": 1, "9": 2, "b": 3, "a": "\udc00"},
-        [], {}, [[None, True]], "预算🙂"]]
+        *NASTY, 0.1, 1e21, 1e-7, 1.5e300, 5e-324, 123456789012345680.0, 1e16, 2**53, -7,
+        {"10": 1, "9": 2, "b": 3, "a": "\udc00"}, [], {}, [[None, True]], "预算🙂"]]
     lengths = ask(f"(it) => {{ {DECODE} return JSON.stringify(decode(it)).length; }}", [neutral(one) for one in values])
     assert [units(script_json(one)) for one in values] == lengths
     assert [estimate_content([one]) for one in values] == [quarter(length) + 4 for length in lengths]
@@ -177,7 +177,8 @@ def test_b73_the_spec_wins_a_token_is_four_units_and_the_docs_say_that_chinese_c
 
 
 def answered(usage: object, text: str = "ok", id: str = "a") -> make.Record:
-    return make.record("assistant/message", {**make.says_data(make.text_block(text), id=id), "usage": usage}, surfaceOp="append")
+    said = make.says_data(make.text_block(text), id=id)
+    return make.record("assistant/message", {**said, "usage": usage}, surfaceOp="append")
 
 
 def estimated(session: Session) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from labsupport.errors import ReentrantAppendError, SessionLogError, StoreBusyError
+from labsupport.errors import ReentrantAppendError, SessionLogError, StoreBusyError, StoredLogError
 from labsupport.sessionlog import Session, SessionEvent, SessionHeader, check_invariants
 from labsupport.sessionlog.storage import (
     Policy,
@@ -127,8 +127,10 @@ def test_close_writes_the_rest_ends_the_watch_and_may_come_twice(store: Any) -> 
     writer.close()
     writer.close()
     assert on_disk(store) == 1
+    flush(session)  # nothing came since
     make.append(session, make.turn_end())
-    flush(session)
+    with pytest.raises(StoredLogError, match="1 events came since"):
+        flush(session)
     assert on_disk(store) == 1
     again = store.attach(session)
     assert again.waiting == 1

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 from labsupport.errors import EventError, LogCorruptError, StaleCursorError, StoreBusyError, StoredLogError, SurfaceError
 from labsupport.sessionlog.events import SessionEvent, natural
@@ -42,6 +43,7 @@ class LogStore(ABC):
         self.root = root
         self._announced: dict[str, SessionHeader] = {}
         self._locks: dict[str, WriterLock] = {}
+        self._written: WeakSet[Session] = WeakSet()  # the sessions that were attached here
 
     @abstractmethod
     def path(self, id: str) -> Path:
@@ -195,6 +197,9 @@ class LogStore(ABC):
             if is_stored and session.header.parent_session not in (None, self._header(id).parent_session):
                 raise StoredLogError("another session has this id: it was not forked from where this one was. Nothing was "
                                      "changed; give the new one an id of its own.", self.path(id))
+            if is_stored and session not in self._written and session.header.seed_length == session.first_live_seq:
+                raise StoredLogError("there is a session of this id, and a fork begins a log of its own. Nothing was changed; "
+                                     "fork again with another child_id.", self.path(id))
             stored = self._next_seq(id) if is_stored else 0
             if stored > len(session.events) or (stored and not self._continues(session, stored)):
                 raise StaleCursorError(len(session.events), stored, self.path(id))
@@ -205,6 +210,8 @@ class LogStore(ABC):
             lock.release()
             raise
         self._locks[id] = lock
+        self._written.add(session)
+
         def write(events: Sequence[SessionEvent]) -> None:
             check_batch(events, session.first_live_seq)
             self._store(id, events)

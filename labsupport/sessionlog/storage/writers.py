@@ -3,6 +3,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
+from labsupport.errors import StoredLogError
 from labsupport.sessionlog.events import SessionEvent
 from labsupport.sessionlog.session import Session
 
@@ -78,14 +79,25 @@ class Writer:
             self._release()
             if self in _writers.get(self._session, ()):
                 _writers[self._session].remove(self)
+                _left_at[self._session] = len(self._session.events)
 
 
 _writers: WeakKeyDictionary[Session, list[Writer]] = WeakKeyDictionary()
+_left_at: WeakKeyDictionary[Session, int] = WeakKeyDictionary()  # how many events there were when a writer was closed
 
 
 def flush(session: Session) -> None:
-    """Return when every writer of *session* has made durable what was appended before; then the first failure is raised."""
-    _flush_all(_writers.get(session, []))
+    """Return when every writer of *session* has made durable what was appended before; then the first failure is raised.
+
+    StoredLogError when its last writer was closed and events came since: nobody writes them. A session that never had a writer
+    is one in memory, and there is nothing to do.
+    """
+    writers = _writers.get(session, [])
+    missed = len(session.events) - _left_at.get(session, len(session.events))
+    if missed and not writers:
+        raise StoredLogError(f"the writer of session {session.id!r} was closed, and {missed} events came since. They are in "
+                             "memory alone: attach a store again, then flush.")
+    _flush_all(writers)
 
 
 def barrier(session: Session) -> None:
