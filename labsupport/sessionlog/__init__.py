@@ -7,7 +7,8 @@
     session.py      append, observers, seed, derive
     invariants.py   how turns, steps, calls and compactions relate
     recovery.py     what closes a turn that was interrupted
-    folding.py      one view of the same events; projections.py: many of them at one watermark; units.py: those that come along
+    folding.py      one view of the same events; projections.py: many of them at one watermark (snapshots.py)
+    units.py        the projections that come along
     lineage.py      resume, fork, replay
     driver.py       the turn/step loop that records a task; models.py, stream.py, tools.py: what it talks to
     pruning.py      long results without their middle; compaction.py: a summary in the place of a range
@@ -16,6 +17,7 @@
     prompt.py       what a request has besides messages, from named parts; request.py: any request again, and where it is from
     privacy.py      what is kept how, which requests can be rebuilt; fields.py: which field is content; redaction.py: exports
     roles.py        who may read what; retention.py: how long, and legal holds; kin.py: forks and sub-agents, which copy
+    query_state.py  what the system committed to, with sources and versions
     storage/        the only place that touches a disk
 """
 from labsupport.errors import (
@@ -46,11 +48,12 @@ from labsupport.sessionlog.invariants import Problem, check_compaction, check_in
 from labsupport.sessionlog.json_text import is_lossless_json
 from labsupport.sessionlog.lineage import delegate, fork, replay, resume
 from labsupport.sessionlog.models import Model, Reply, Request, ScriptedModel
-from labsupport.sessionlog.projections import ProjectionRegistry, Snapshot
+from labsupport.sessionlog.projections import ProjectionRegistry
 from labsupport.sessionlog.pruning import PruneConfig, prune_content, prune_session
 from labsupport.sessionlog.recovery import interrupted_turn_closers
 from labsupport.sessionlog.request import explain_request, rebuild_request, request_seqs
 from labsupport.sessionlog.session import Session
+from labsupport.sessionlog.snapshots import Snapshot
 from labsupport.sessionlog.storage.chunk_rows import decode_record, pack_chunk_runs
 from labsupport.sessionlog.summarizers import ExtractiveSummarizer, ScriptedSummarizer, Summarizer, Summary
 from labsupport.sessionlog.surface import Surface, derive_event_message, fold_surface, pairing_cuts

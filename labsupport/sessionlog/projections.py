@@ -1,132 +1,31 @@
-"""The views of many units at one watermark: snapshots, a feed of changes, checkpoints (chapter 4, §4.7)."""
-import inspect
+"""Many units over the sessions that are looked at: snapshots, a feed of changes, checkpoints (chapter 4, §4.7)."""
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
-from weakref import ReferenceType, WeakKeyDictionary, ref
+from weakref import WeakKeyDictionary, ref
 
-from msgspec import UNSET
-
-from labsupport.errors import LabError, LosslessError, ProjectionError
+from labsupport.errors import LosslessError, ProjectionError
 from labsupport.frozen import FrozenDict
 from labsupport.sessionlog.events import SessionEvent
-from labsupport.sessionlog.folding import State
 from labsupport.sessionlog.folding import Unit as Unit
 from labsupport.sessionlog.json_text import read_data, write_data
 from labsupport.sessionlog.session import Session
+from labsupport.sessionlog.snapshots import (
+    Change as Change,
+)
+from labsupport.sessionlog.snapshots import (
+    Failure,
+    Listener,
+    Restored,
+    Rows,
+    Snapshot,
+    States,
+    fold_into,
+    outside,
+    unusable,
+)
 
 _log = logging.getLogger(__name__)
-
-Rows = Mapping[str, Any]
-"""A checkpoint: key → {"ver": state_version, "seq": the last event in it, "val": the state}."""
-
-
-@dataclass(frozen=True)
-class Failure:
-    """Unit *key* could not take event *seq*, or show its view there; *error* names what it raised. It stands still since."""
-
-    key: str
-    seq: int
-    error: str
-    why: str = field(default="", compare=False)
-    """What this library says of it; empty for an error of the unit's own, whose words may be anybody's."""
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """The views of all units after event *as_of_seq*, -1 before the first; units that failed are in *failures* instead."""
-
-    as_of_seq: int
-    values: Mapping[str, Any]
-    failures: tuple[Failure, ...] = ()
-
-
-@dataclass(frozen=True)
-class Restored(Snapshot):
-    """A snapshot from a checkpoint: the keys whose row was *reused*, and why the others were *refolded* from the start."""
-
-    reused: tuple[str, ...] = ()
-    refolded: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Change:
-    """Event *seq* of *session* changed the view of unit *key* to *value*."""
-
-    session: Session
-    key: str
-    seq: int
-    value: Any
-
-
-Listener = Callable[[Change], None]
-
-
-@dataclass
-class _States:
-    """The states of the units after event *as_of*, and what was last seen of each: the state, and its view or failure."""
-
-    as_of: int = -1
-    session: "ReferenceType[Session] | None" = None  # weak: an observer does not keep what it observes
-    states: dict[str, State] = field(default_factory=dict)
-    failures: dict[str, Failure] = field(default_factory=dict)
-    seen: dict[str, tuple[State, Any]] = field(default_factory=dict)
-
-    def take(self, units: Iterable[Unit], event: SessionEvent) -> list[Unit]:
-        """Let *units* take *event*, and come to its watermark, all at once; those whose state changed.
-
-        What a unit raises stops this unit alone. What interrupts (a key) leaves everything as it was before the event.
-        """
-        fresh, changed, failed = dict(self.states), list[Unit](), dict[str, Exception]()
-        for unit in units:
-            if unit.key in self.failures:
-                continue
-            before = fresh[unit.key]
-            try:
-                after = unit.apply(before, event)
-                if inspect.isawaitable(after):
-                    getattr(after, "close", lambda: None)()
-                    raise ProjectionError(f"{unit.key}: apply gave something to wait for, and no state")
-            except Exception as error:  # noqa: BLE001 - a unit may be anybody's, and the others go on
-                failed[unit.key] = error
-                continue
-            fresh[unit.key] = after
-            if after is not before and not (type(after) in _SCALARS and type(after) is type(before) and after == before):
-                changed.append(unit)
-        self.states, self.as_of = fresh, event.seq
-        for key, why in failed.items():
-            self.fail(key, event.seq, why)
-        return changed
-
-    def fail(self, key: str, seq: int, error: Exception) -> Failure:
-        failure = self.failures[key] = _failure(key, seq, error)
-        _log.error("projection %r stopped at event %d (%s)", key, seq, failure.error)
-        return failure
-
-    def drop(self, key: str) -> None:
-        for kept in (self.states, self.failures, self.seen):
-            kept.pop(key, None)
-
-    def see(self, unit: Unit) -> Any:
-        """The view of *unit*, or a Failure; made once for each state."""
-        if unit.key in self.failures:
-            return self.failures[unit.key]
-        state = self.states[unit.key]
-        if unit.key not in self.seen or self.seen[unit.key][0] is not state:
-            try:
-                view = unit.see(state)
-            except Exception as error:  # noqa: BLE001 - as for apply; the next state may be seen again
-                view = _failure(unit.key, self.as_of, error)
-            self.seen[unit.key] = (state, view)
-        return self.seen[unit.key][1]
-
-
-def _failure(key: str, seq: int, error: Exception) -> Failure:
-    return Failure(key, seq, type(error).__name__, str(error) if isinstance(error, LabError) else "")
-
-
-_SCALARS = frozenset({str, int, float, bool, type(None)})
 
 
 class ProjectionRegistry:
@@ -148,7 +47,7 @@ class ProjectionRegistry:
         self._units: dict[str, Unit] = {}
         self._shares: dict[str, int] = {}
         self._readers: dict[str, list[Unit]] = {}  # event type → who reads it
-        self._followed: WeakKeyDictionary[Session, _States] = WeakKeyDictionary()
+        self._followed: WeakKeyDictionary[Session, States] = WeakKeyDictionary()
         self._listeners: list[Listener] = []
         for unit in units:
             self.register(unit)
@@ -174,7 +73,7 @@ class ProjectionRegistry:
             for name in unit.event_types:
                 self._readers.setdefault(name, []).append(unit)
             for session, kept in self._followed.items():
-                _fold(kept, unit, session.events[:kept.as_of + 1])
+                fold_into(kept, unit, session.events[:kept.as_of + 1])
         self._shares[unit.key] = self._shares.get(unit.key, 0) + 1
         released = False
 
@@ -225,7 +124,7 @@ class ProjectionRegistry:
             known.as_of, known.states, known.failures, known.seen = kept.as_of, kept.states, kept.failures, kept.seen
         return self._restored(self._followed[session], reused, refolded)
 
-    def _see(self, kept: _States) -> Callable[[SessionEvent], None]:
+    def _see(self, kept: States) -> Callable[[SessionEvent], None]:
         def see(event: SessionEvent) -> None:
             session = None if kept.session is None else kept.session()
             if session is not None:
@@ -233,7 +132,7 @@ class ProjectionRegistry:
 
         return see
 
-    def _take(self, kept: _States, event: SessionEvent) -> None:
+    def _take(self, kept: States, event: SessionEvent) -> None:
         """Let all units take *event*, and then, at the new watermark, tell of the changes."""
         changed = kept.take(self._readers.get(event.type, ()), event)
         session = kept.session() if kept.session is not None and self._listeners else None
@@ -264,12 +163,12 @@ class ProjectionRegistry:
         self._catch_up(session)
         return self._snapshot(self._followed[session])
 
-    def _snapshot(self, kept: _States) -> Snapshot:
+    def _snapshot(self, kept: States) -> Snapshot:
         views = {key: kept.see(unit) for key, unit in self._units.items()}
         return Snapshot(kept.as_of, FrozenDict({key: view for key, view in views.items() if not isinstance(view, Failure)}),
                         tuple(view for view in views.values() if isinstance(view, Failure)))
 
-    def _restored(self, kept: _States, reused: Iterable[str], refolded: Mapping[str, str]) -> Restored:
+    def _restored(self, kept: States, reused: Iterable[str], refolded: Mapping[str, str]) -> Restored:
         now = self._snapshot(kept)
         return Restored(now.as_of_seq, now.values, now.failures, tuple(reused), FrozenDict(refolded))
 
@@ -295,7 +194,7 @@ class ProjectionRegistry:
 
         It is one below the first event that is new, so that a log which has become shorter is noticed.
         """
-        floors = [rows[key]["seq"] if not _unusable(unit, rows.get(key)) else 0 for key, unit in self._units.items()]
+        floors = [rows[key]["seq"] if not unusable(unit, rows.get(key)) else 0 for key, unit in self._units.items()]
         return max(0, min(floors, default=0))
 
     def restore(self, rows: Rows, events: Iterable[SessionEvent], base_seq: int = 0) -> Restored:
@@ -307,66 +206,30 @@ class ProjectionRegistry:
         kept, reused, refolded = self._restore(rows, events, base_seq)
         return self._restored(kept, reused, refolded)
 
-    def _restore(self, rows: Rows, events: Iterable[SessionEvent], base_seq: int) -> tuple[_States, list[str], dict[str, str]]:
+    def _restore(self, rows: Rows, events: Iterable[SessionEvent], base_seq: int) -> tuple[States, list[str], dict[str, str]]:
         tail = list(events)
         end = base_seq + len(tail) - 1
         for at, event in enumerate(tail):
             if event.seq != base_seq + at:
                 raise ProjectionError(f"event {event.seq} stands where {base_seq + at} belongs; give the log from base_seq on")
-        kept, reused, refolded = _States(end), list[str](), dict[str, str]()
+        kept, reused, refolded = States(end), list[str](), dict[str, str]()
         for key, unit in self._units.items():
-            why = _unusable(unit, rows.get(key)) or _outside(rows[key]["seq"], base_seq, end)
+            why = unusable(unit, rows.get(key)) or outside(rows[key]["seq"], base_seq, end)
             if why and base_seq > 0:
                 raise ProjectionError(f"{key}: {why}. It has to be folded from event 0 on, and the events begin at {base_seq}; "
                                       "read the whole log.")
             if why:
-                _fold(kept, unit, tail)
+                fold_into(kept, unit, tail)
                 if key in rows:
                     refolded[key] = why
             else:
                 reused.append(key)
-                _fold(kept, unit, tail[rows[key]["seq"] + 1 - base_seq:], read_data(write_data(rows[key]["val"], stored=True)))
+                state = read_data(write_data(rows[key]["val"], stored=True))
+                fold_into(kept, unit, tail[rows[key]["seq"] + 1 - base_seq:], state)
         return kept, reused, refolded
 
     def view_checkpoint(self, rows: Rows) -> Snapshot:
         """The views in *rows*, without the log. *as_of_seq* is the lowest watermark among them, -1 where no row can be used."""
-        usable = [unit for key, unit in self._units.items() if key in rows and not _unusable(unit, rows[key])]
+        usable = [unit for key, unit in self._units.items() if key in rows and not unusable(unit, rows[key])]
         return Snapshot(min((rows[unit.key]["seq"] for unit in usable), default=-1),
                         FrozenDict({unit.key: unit.see(rows[unit.key]["val"]) for unit in usable}))
-
-
-def _fold(kept: _States, unit: Unit, events: Iterable[SessionEvent], state: State = UNSET) -> None:
-    """Bring *unit* to the watermark of *kept* with *events*, from *state* or from the start."""
-    kept.drop(unit.key)
-    try:
-        kept.states[unit.key] = unit.init() if state is UNSET else state
-    except Exception as error:  # noqa: BLE001 - as for apply
-        kept.fail(unit.key, -1, error)
-        return
-    as_of, types = kept.as_of, unit.event_types
-    for event in events:
-        if event.type in types:
-            kept.take((unit,), event)
-    kept.as_of = as_of
-
-
-def _unusable(unit: Unit, row: Any) -> str:
-    """Why *row* cannot stand for the state of *unit*; empty when it can."""
-    if row is None:
-        return "there is no row"
-    if not isinstance(row, Mapping) or row.keys() != {"ver", "seq", "val"} or type(row["seq"]) is not int or row["seq"] < -1:
-        return "the row is malformed"
-    if type(row["ver"]) is not int or row["ver"] != unit.state_version:
-        kind = "a newer" if type(row["ver"]) is int and row["ver"] > unit.state_version else "another"
-        return f"the row was made by {kind} state_version"
-    try:
-        unit.see(row["val"])
-    except Exception:  # noqa: BLE001 - whatever a view makes of a foreign state
-        return "the row's state has no view"
-    return ""
-
-
-def _outside(seq: int, base_seq: int, end: int) -> str:
-    if seq > end:
-        return f"the row is for event {seq}, and the events end at {end}"
-    return f"the row ends at event {seq}, and the events begin at {base_seq}" if seq < base_seq - 1 else ""

@@ -29,7 +29,7 @@ from labsupport.sessionlog import (
     turn_status,
 )
 from labsupport.sessionlog.folding import check_pure
-from labsupport.sessionlog.projections import Change, Failure
+from labsupport.sessionlog.snapshots import Change, Failure
 from labsupport.sessionlog.storage import JsonlStore, scan_log
 from tests.sessionlog import builders as make
 from tests.sessionlog.builders import Record
