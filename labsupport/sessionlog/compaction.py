@@ -16,7 +16,7 @@ from labsupport.sessionlog.events import Replace
 from labsupport.sessionlog.json_text import field
 from labsupport.sessionlog.lineage import live_compaction
 from labsupport.sessionlog.pruning import PruneConfig, prune_session
-from labsupport.sessionlog.ranges import PLUGIN, Range, range_between
+from labsupport.sessionlog.ranges import PLUGIN, Range, is_checkpoint, range_between
 from labsupport.sessionlog.ranges import choose_range as choose_range
 from labsupport.sessionlog.session import Session
 from labsupport.sessionlog.storage.writers import flush as flush_writers
@@ -26,6 +26,9 @@ from labsupport.sessionlog.tokens import context_tokens, estimate_message
 Trigger = Literal["pressure", "context-overflow", "manual"]
 OPENING = "This is a summary of the earlier conversation. The messages it stands for are no longer shown.\n<summary>"
 CLOSING = "</summary>"
+
+
+_DETAILS = ("maxTokens", "usage", "rawOutput")
 
 
 @dataclass(frozen=True)
@@ -85,25 +88,28 @@ class _Transaction:
     def __init__(self, session: Session, chosen: Range, turn: Any, trigger: Trigger, command_id: str | None) -> None:
         self.session, self.range, self.trigger = session, chosen, trigger
         self.nodes, self.generation = session.surface.nodes, session.surface.replace_generation
+        self.start = len(session.events)
         command = {} if command_id is None else {"sourceCommandId": command_id}
-        self.named = {"compactionId": f"compaction-{len(session.events)}", **command}
+        self.named = {"compactionId": f"compaction-{self.start}", **command}
         self.turn = {"turn": turn}
-        self.start = session.append("compaction/start", {**self.named, **self.turn, "trigger": trigger}).seq
 
     def run(self, summarizer: Summarizer, flush: Callable[[Session], None]) -> Compacted:
-        """Ask for the summary, log it, replace, end."""
+        """Take the lock, ask for the summary, log it, replace, end."""
         try:
+            self.session.append("compaction/start", {**self.named, **self.turn, "trigger": self.trigger})
             summary_seq, checkpoint, cost = self._replace(summarizer)
         except CompactionError as error:
             self._fail(error)
             raise
         except Exception as error:
+            if len(self.session.events) == self.start:
+                raise  # the lock was not taken, so there is nothing to end
             failure = CompactionError("summary", f"the summary could not be logged ({type(error).__name__}). The surface is as "
                                       "it was.")
             self._fail(failure)
             raise failure from error
-        except BaseException:  # somebody stops the process: the bracket is closed, and the process stops
-            self._fail(CompactionError("summary", ""))
+        except BaseException:  # somebody stops the process, and it may be logged already what was being logged
+            self._close()
             raise
         try:
             end = self.session.append("compaction/end", {**self.named, **self.turn}).seq
@@ -120,6 +126,14 @@ class _Transaction:
         return Compacted(self.named["compactionId"], self.start, summary_seq, checkpoint, end, self.range.seqs,
                          self.range.tokens, cost)
 
+    def _close(self) -> None:
+        """End what was begun, as what it became: replaced, or as it was."""
+        mine = self.session.events[self.start:]
+        if any(is_checkpoint(event) and event.surface_op != "append" for event in mine):
+            self.session.append("compaction/end", {**self.named, **self.turn})
+        elif any(event.type == "compaction/start" for event in mine):
+            self._fail(CompactionError("summary", ""))
+
     def _replace(self, summarizer: Summarizer) -> tuple[int, int, int]:
         """The seqs of the summary and of the checkpoint that stands in the place of the range now, and what that costs."""
         session, seqs = self.session, self.range.seqs
@@ -130,23 +144,34 @@ class _Transaction:
         except Exception as error:
             raise CompactionError("summary", f"the summarizer failed ({type(error).__name__}). The surface is as it "
                                   "was.") from error
-        content = framed(summary.blocks)
+        content = framed(self._checked(summary.blocks))
         cost = estimate_message({"content": content})
         self._check_unchanged()
         if cost >= self.range.tokens:
             raise CompactionError("summary", f"the summary costs {cost} estimated tokens and would shadow "
                                   f"{self.range.tokens}. The surface is as it was.")
         said = session.append("compaction/summary", {
+            **{key: summary.details[key] for key in _DETAILS if key in summary.details},
             **self.named, "summary": list(summary.blocks), "shadowedRange": ends, "shadowedSeqs": list(seqs),
-            "shadowedTokenCount": self.range.tokens, "provider": summary.provider, "model": summary.model,
-            **summary.details}).seq
+            "shadowedTokenCount": self.range.tokens, "provider": summary.provider, "model": summary.model}).seq
         message = {"id": f"{self.named['compactionId']}-checkpoint", "role": "user", "content": content,
                    "source": {"kind": "plugin", "plugin": PLUGIN, "compactionId": self.named["compactionId"]}}
         checkpoint = session.append("user/message", message, Replace(self.range.start, self.range.end),
                                     [self.start, said, *seqs]).seq
         return said, checkpoint, cost
 
+    def _checked(self, blocks: Any) -> Any:
+        """The *blocks* of a summary: some, and none that calls a tool or answers a call."""
+        kinds = [field(block, "type") for block in blocks] if isinstance(blocks, (list, tuple)) else []
+        if not kinds or not all(type(kind) is str for kind in kinds) or {"tool-call", "tool-result"}.intersection(kinds):
+            raise CompactionError("summary", "the summary holds no block, or one that no summary has: a tool call, a result, "
+                                  "something without a type. The surface is as it was.")
+        return blocks
+
     def _check_unchanged(self) -> None:
+        if open_turn(self.session) != self.turn["turn"]:
+            raise CompactionError("changed", "while the summary was written, a turn began or ended. The surface is as that "
+                                  "left it.")
         nodes = self.session.surface.nodes
         if self.trigger == "manual":
             try:

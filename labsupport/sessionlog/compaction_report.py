@@ -62,16 +62,25 @@ def compaction_report(events: Iterable[SessionEvent], id: str) -> CompactionRepo
     last = end if end is not None else bracket[-1] if bracket else start
     return CompactionReport(
         id, Answer(field(start.read(), "trigger"), (start.seq,)), _positions(log, start, summary),
-        Answer(None, ()) if said is None else Answer(
-            {"count": len(said["shadowedSeqs"]), "tokens": said["shadowedTokenCount"]}, tuple(said["shadowedSeqs"])),
+        _nodes(said),
         Answer(None, ()) if summary is None else Answer(
-            {key: said[key] for key in ("provider", "model", "maxTokens", "usage") if key in said}, (summary.seq,)),
+            {key: value for key in ("provider", "model", "maxTokens", "usage") if (value := field(said, key)) is not None},
+            (summary.seq,)),
         _state(start, checkpoint, end, stale), _arrived(log, inside, checkpoint, last.seq))
 
 
 def compaction_ids(events: Iterable[SessionEvent]) -> list[str]:
     """The ids of the compactions that *events* tell of, in order."""
-    return [field(event.read(), "compactionId") for event in events if event.type == "compaction/start"]
+    found = [field(event.read(), "compactionId") for event in events if event.type == "compaction/start"]
+    return [id for id in found if type(id) is str]
+
+
+def _nodes(said: Any) -> Answer:
+    """What a summary says that it shadows; anybody may have logged it, so it is looked at first."""
+    seqs = field(said, "shadowedSeqs")
+    if not isinstance(seqs, list) or not all(type(seq) is int for seq in seqs):
+        return Answer(None, ())
+    return Answer({"count": len(seqs), "tokens": field(said, "shadowedTokenCount")}, tuple(seqs))
 
 
 def _belongs(event: SessionEvent, kind: str, id: str) -> bool:
@@ -81,9 +90,9 @@ def _belongs(event: SessionEvent, kind: str, id: str) -> bool:
 def _positions(log: Sequence[SessionEvent], start: SessionEvent, summary: SessionEvent | None) -> Answer:
     if summary is None:
         return Answer(None, ())
-    nodes = fold_surface(log[:start.seq]).nodes
-    ends = summary.read()["shadowedRange"]
-    found = [nodes.index(seq) for seq in (ends["start"], ends["end"]) if seq in nodes]
+    nodes = list(fold_surface(log[:start.seq]).nodes)
+    ends = field(summary.read(), "shadowedRange")
+    found = [nodes.index(seq) for seq in (field(ends, "start"), field(ends, "end")) if seq in nodes]
     return Answer(found if len(found) == 2 else None, (summary.seq,))
 
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from msgspec import UNSET
 
-from labsupport.errors import EventError, ToolHiddenError, ToolUnknownError, UnloggedInputError
+from labsupport.errors import CompactionError, EventError, ToolHiddenError, ToolUnknownError, UnloggedInputError
 from labsupport.frozen import freeze
 from labsupport.lossless import joined
 from labsupport.sessionlog.json_text import write_data
-from labsupport.sessionlog.lineage import check_attached
+from labsupport.sessionlog.lineage import check_attached, live_compaction
 from labsupport.sessionlog.models import Model, Request
 from labsupport.sessionlog.prompt import Composed, Prompt
 from labsupport.sessionlog.request import difference
@@ -85,6 +85,9 @@ def run_turn(
     if max_steps < 1:
         raise ValueError("a turn has at least one step")
     check_attached(session)
+    lock = live_compaction(session)
+    if lock is not None:
+        raise CompactionError("busy", f"the compaction that event {lock} started has not ended, and a turn may not cross it")
     plain = Composed(system, list(tool_schemas), None)
     header = _header(config, plain if parts is None else parts.compose())
     context = {"provider": config["provider"], "model": config["model"]}
@@ -176,18 +179,22 @@ class _Turn:
         log_request(self.session, _header(self.config, composed), self.context, composed.sources)
 
     def _request(self) -> Request:
-        """What the log gives, if it is what is about to be sent."""
-        logged = Request(self.session.request_header(), self.session.derive_messages())
-        sent = self.before_send(logged)
-        parts = () if sent is logged else difference(sent, logged)
+        """What the log gives, if it is what is about to be sent. Both hooks may log: the log is asked again behind them."""
+        before = self._logged()
+        sent = self.before_send(before)
+        self.barrier(self.session)
+        logged = self._logged()
+        parts = () if sent is before else difference(sent, logged)
         if parts:
             raise UnloggedInputError(parts)
         return logged
 
+    def _logged(self) -> Request:
+        return Request(self.session.request_header(), self.session.derive_messages())
+
     def _ask(self) -> Reason | None:
         """Stream an answer, log it, and run its tools."""
         request = self._request()
-        self.barrier(self.session)
         answer, seqs = Assembly(), list[int]()
         for _ in self._log_stream(request, answer, seqs):
             if answer.finish is None and self.cancelled():

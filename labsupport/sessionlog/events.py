@@ -183,6 +183,8 @@ def sources_from_json(value: object) -> tuple[int, ...]:
     """A list of seqs; EventError where it is none."""
     if not isinstance(value, (list, tuple)):
         raise EventError("sourceEventSeqs", "a list of seqs belongs here")
+    if all(type(seq) is int and 0 <= seq <= MAX_SAFE_INTEGER for seq in value):
+        return tuple(value)
     return tuple(natural(seq, "sourceEventSeqs") for seq in value)
 
 

@@ -7,6 +7,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
+from weakref import WeakKeyDictionary
 
 from labsupport.errors import DetachedSessionError, ForkError
 from labsupport.sessionlog.events import SessionEvent
@@ -182,10 +183,13 @@ _LOCKS = frozenset({"compaction/start", "compaction/end", "session/end-seed"})
 
 
 def live_compaction(session: Session) -> int | None:
-    """The seq of the `compaction/start` that holds the lock of *session* now; only what is live is looked at."""
-    events = session.events
-    for seq in range(len(events) - 1, session.first_live_seq - 1, -1):
-        kind = events[seq].type
-        if kind in _LOCKS:
-            return seq if kind == "compaction/start" else None
-    return None
+    """The seq of the `compaction/start` that holds the lock of *session* now. Each event is looked at once."""
+    looked, live = _looked.get(session, (0, None))
+    for event in session.events[looked:]:
+        if event.type in _LOCKS:
+            live = event.seq if event.type == "compaction/start" else None
+    _looked[session] = (len(session.events), live)
+    return live
+
+
+_looked: WeakKeyDictionary[Session, tuple[int, int | None]] = WeakKeyDictionary()

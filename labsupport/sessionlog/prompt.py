@@ -10,6 +10,8 @@ from labsupport.lossless import joined
 
 DYNAMIC_CONTEXT = "dynamic-context"
 """The plugin that a snapshot of the dynamic context names as its source."""
+SNAPSHOT_INTRO = "The context as it is now, in place of earlier ones:\n\n"
+"""How the text of a snapshot begins."""
 SESSION_OPENER = "session-opener"
 """The plugin that an opener names as its source."""
 

@@ -1,10 +1,12 @@
 """Which neighbours on the surface a summary may stand for (chapter 4, §4.10.1)."""
 from dataclasses import dataclass, field
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from labsupport.errors import CompactionError, PairingError
 from labsupport.sessionlog.events import SessionEvent
 from labsupport.sessionlog.json_text import field as value_of
+from labsupport.sessionlog.recovery import blocks
 from labsupport.sessionlog.session import Session
 from labsupport.sessionlog.surface import calls_and_results
 from labsupport.sessionlog.tokens import estimate_message
@@ -116,16 +118,32 @@ def range_between(session: Session, start: int, end: int) -> Range:
         raise CompactionError("range", f"on the surface, {start} stands behind {end}. Nothing was changed.")
     for cut in (first, last + 1):
         if meter.calls[cut]:
-            raise _parting(meter, cut)
+            raise _parting(session, meter, cut)
     return meter.range(first, last)
 
 
-def _parting(meter: _Meter, cut: int) -> CompactionError:
+def _pair(session: Session, meter: _Meter, before: list[int], after: list[int]) -> tuple[int, int | None]:
+    """The message before a cut whose call is open there, and the result behind it; where no id fits, the counts decide."""
+    asked: dict[Any, int] = {}
+    for seq in before:
+        for block in blocks(session.message(seq)):
+            if block.get("type") == "tool-call":
+                asked[block.get("id")] = seq
+            elif block.get("type") == "tool-result":
+                asked.pop(block.get("toolCallId"), None)
+    for call_id, call in reversed(asked.items()):
+        answers = (seq for seq in after for block in blocks(session.message(seq))
+                   if block.get("type") == "tool-result" and block.get("toolCallId") == call_id)
+        return call, next(answers, None)
+    return (next(seq for seq in reversed(before) if 1 in meter.known[seq][1]),
+            next((seq for seq in after if -1 in meter.known[seq][1]), None))
+
+
+def _parting(session: Session, meter: _Meter, cut: int) -> CompactionError:
     """The refusal of a range with an edge at *cut*, between a call and its result."""
     begin = next(at for at in range(cut, -1, -1) if not meter.calls[at])
     end = next((at for at in range(cut, len(meter.calls)) if not meter.calls[at]), None)
-    asked = next(seq for seq in reversed(meter.nodes[begin:cut]) if 1 in meter.known[seq][1])
-    answered = next((seq for seq in meter.nodes[cut:end] if -1 in meter.known[seq][1]), None)
+    asked, answered = _pair(session, meter, meter.nodes[begin:cut], meter.nodes[cut:end])
     behind = "" if end is None else f", or behind {meter.nodes[end - 1]}"
     before = f"before {meter.nodes[begin]}" if begin == 0 else f"behind {meter.nodes[begin - 1]}"
     result = "which has no result yet" if answered is None else f"whose result is {answered}"

@@ -1,5 +1,5 @@
 """What the model was asked, rebuilt from the log alone, with the source of every part (chapter 4, §4.5–4.6)."""
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -10,7 +10,7 @@ from labsupport.frozen import freeze
 from labsupport.sessionlog.events import SessionEvent
 from labsupport.sessionlog.json_text import field, same_json
 from labsupport.sessionlog.models import Request
-from labsupport.sessionlog.prompt import DYNAMIC_CONTEXT, SESSION_OPENER
+from labsupport.sessionlog.prompt import DYNAMIC_CONTEXT, SESSION_OPENER, SNAPSHOT_INTRO
 from labsupport.sessionlog.ranges import is_checkpoint
 from labsupport.sessionlog.shapes import canonical_header
 from labsupport.sessionlog.surface import derive_event_message, fold_surface
@@ -81,7 +81,10 @@ def rebuild_request(events: Iterable[SessionEvent], at_seq: int) -> RebuiltReque
 
 
 def request_seqs(events: Iterable[SessionEvent]) -> list[int]:
-    """For each step that asked, the seq of the last event before its answer: what `rebuild_request` takes."""
+    """For each step that asked, the seq of the last event before its answer: what `rebuild_request` takes.
+
+    A step that was cancelled or refused when all was ready is one of them; nothing in the log tells it from a silent model.
+    """
     log = list(events)
     starts = [event.seq for event in log if event.type == "step/start"]
     asked = [_asked_behind(log, seq) for seq in starts]
@@ -111,28 +114,82 @@ def _latest(log: Sequence[SessionEvent], kind: str) -> SessionEvent | None:
 
 
 def explain_request(events: Iterable[SessionEvent], at_seq: int) -> list[Part]:
-    """Every part of the request that `rebuild_request` gives, in its order, each with the events that it comes from."""
+    """Every part of the request that `rebuild_request` gives, in its order, each with the events that it comes from.
+
+    Sources that do not fit the header, or say nothing that can be read, are as good as none.
+    """
     log = list(events)
     rebuilt = rebuild_request(log, at_seq)
-    sources = {} if rebuilt.sources_seq is None else log[rebuilt.sources_seq].read()
-    made = (rebuilt.header_seq,) if rebuilt.sources_seq is None else (rebuilt.header_seq, rebuilt.sources_seq)
-    parts = [Part("config", f"{rebuilt.header['config']['provider']} {rebuilt.header['config']['model']}",
+    header, sources = rebuilt.header, _sources(log, rebuilt.as_of_seq)
+    config = header["config"]
+    parts = [Part("config", f"{config['provider']} {config['model']}",
                   (rebuilt.header_seq,) if rebuilt.context_seq is None else (rebuilt.header_seq, rebuilt.context_seq))]
-    parts += _named("section", sources.get("sections"), made) or (
-        [Part("section", "system", made, span=(0, len(rebuilt.header["system"])))] if "system" in rebuilt.header else [])
-    parts += _named("tool", sources.get("tools"), made) or [
-        Part("tool", str(field(tool, "name")), made) for tool in rebuilt.header.get("tools", ())]
+    parts += _sections(header.get("system", ""), sources, rebuilt.header_seq)
+    parts += _tools(header.get("tools", ()), sources, rebuilt.header_seq)
     for seq in rebuilt.message_seqs:
-        parts += _message_parts(log[seq], sources, rebuilt.sources_seq)
+        parts += _message_parts(log, log[seq])
     return parts
 
 
-def _named(kind: Kind, sources: Any, seqs: tuple[int, ...]) -> list[Part]:
-    return [Part(kind, source["name"], seqs, source.get("scope"), source.get("version"),
-                 tuple(source["span"]) if "span" in source else None) for source in sources or ()]
+@dataclass(frozen=True)
+class _Source:
+    """What the log says of one part; event *seq* says it."""
+
+    seq: int
+    name: str
+    scope: str | None
+    version: str | None
+    span: tuple[int, int] | None
 
 
-def _message_parts(event: SessionEvent, sources: Any, sources_seq: int | None) -> list[Part]:
+def _sources(log: Sequence[SessionEvent], as_of: int) -> dict[str, list[_Source]]:
+    """What is said of each kind of part by the latest sources up to event *as_of*. Any program may have written them."""
+    event = _latest(log[:as_of + 1], REQUEST_SOURCES)
+    found: dict[str, list[_Source]] = {"sections": [], "tools": [], "context": [], "openers": []}
+    if event is None:
+        return found
+    data = event.read()
+    for kind, sources in found.items():
+        entries = field(data, kind)
+        for entry in entries if isinstance(entries, list) else ():
+            name = _text(entry, "name")
+            if name is not None:
+                span = _span(field(entry, "span"))
+                sources.append(_Source(event.seq, name, _text(entry, "scope"), _text(entry, "version"), span))
+    return found
+
+
+def _text(value: Any, key: str) -> str | None:
+    text = field(value, key)
+    return text if type(text) is str else None
+
+
+def _span(value: Any) -> tuple[int, int] | None:
+    if not isinstance(value, list) or len(value) != 2 or not all(type(end) is int for end in value):
+        return None
+    return (value[0], value[1]) if 0 <= value[0] <= value[1] else None
+
+
+def _sections(system: str, sources: Mapping[str, Sequence[_Source]], header_seq: int) -> list[Part]:
+    """The sections of *system*, if they are what it is made of; all of it as one part otherwise."""
+    if not system:
+        return []
+    named = sources["sections"]
+    if all(source.span for source in named) and "\n\n".join(system[slice(*source.span or ())] for source in named) == system:
+        return [Part("section", source.name, (header_seq, source.seq), source.scope, source.version, source.span)
+                for source in named]
+    return [Part("section", "system", (header_seq,), span=(0, len(system)))]
+
+
+def _tools(tools: Sequence[Any], sources: Mapping[str, Sequence[_Source]], header_seq: int) -> list[Part]:
+    """The *tools*, each with its source if the sources name these very tools."""
+    named, names = sources["tools"], [str(field(tool, "name")) for tool in tools]
+    if [source.name for source in named] == names:
+        return [Part("tool", source.name, (header_seq, source.seq), source.scope, source.version) for source in named]
+    return [Part("tool", name, (header_seq,)) for name in names]
+
+
+def _message_parts(log: Sequence[SessionEvent], event: SessionEvent) -> list[Part]:
     cited = () if event.source_event_seqs is UNSET else event.source_event_seqs
     if event.type == "assistant/message":
         return [Part("answer", f"event {event.seq}", (event.seq,))]
@@ -141,31 +198,44 @@ def _message_parts(event: SessionEvent, sources: Any, sources_seq: int | None) -
     source = event.read()["source"]
     if is_checkpoint(event):
         return [Part("summary", str(source.get("compactionId")), (event.seq, *cited))]
-    if source.get("plugin") == DYNAMIC_CONTEXT:
-        return [_sourced("context", section["name"], event.seq, sources, sources_seq, span)
-                for section, span in zip(source["sections"], _spans(event, source["sections"]), strict=True)]
-    if source.get("plugin") == SESSION_OPENER:
-        return [_sourced("opener", str(source.get("name")), event.seq, sources, sources_seq)]
+    spans = _spans(event) if source.get("plugin") == DYNAMIC_CONTEXT else None
+    if spans is not None:
+        return [_sourced("context", name, log, event.seq, span) for name, span in spans]
+    name = _text(source, "name")
+    if source.get("plugin") == SESSION_OPENER and name is not None:
+        return [_sourced("opener", name, log, event.seq)]
     return [Part("user" if source["kind"] == "user" else "plugin", f"event {event.seq}", (event.seq,))]
 
 
-def _sourced(kind: Kind, name: str, seq: int, sources: Any, sources_seq: int | None,
+def _sourced(kind: Literal["context", "opener"], name: str, log: Sequence[SessionEvent], seq: int,
              span: tuple[int, int] | None = None) -> Part:
-    found: Any = next((source for source in sources.get({"context": "context", "opener": "openers"}[kind], ())
-                       if source["name"] == name), None)
-    if found is None or sources_seq is None:
+    """A part in message *seq*, with what the sources of its own step say of it."""
+    sources = _sources(log, _asked_behind(log, seq))["context" if kind == "context" else "openers"]
+    found = next((source for source in sources if source.name == name), None)
+    if found is None:
         return Part(kind, name, (seq,), span=span)
-    return Part(kind, name, (seq, sources_seq), found.get("scope"), found.get("version"), span)
+    return Part(kind, name, (seq, found.seq), found.scope, found.version, span)
 
 
-def _spans(event: SessionEvent, sections: Sequence[Any]) -> list[tuple[int, int] | None]:
-    """Where each section stands in the snapshot's text; None where it does not stand there as it was."""
-    text, spans, at = event.read()["content"][0]["text"], list[tuple[int, int] | None](), 0
+def _spans(event: SessionEvent) -> list[tuple[str, tuple[int, int] | None]] | None:
+    """The sections of a snapshot, each with its place in the text, None where it does not stand there as it was.
+
+    None for a message that only looks like a snapshot.
+    """
+    data = event.read()
+    sections, texts = data["source"].get("sections"), [_text(block, "text") for block in data["content"]]
+    if not isinstance(sections, list) or len(texts) != 1 or texts[0] is None:
+        return None
+    found: list[tuple[str, tuple[int, int] | None]] = []
+    text, at = texts[0], len(SNAPSHOT_INTRO) if texts[0].startswith(SNAPSHOT_INTRO) else 0
     for section in sections:
-        found = text.find(section["text"], at)
-        spans.append(None if found < 0 else (found, found + len(section["text"])))
-        at = at if found < 0 else found + len(section["text"])
-    return spans
+        name, said = _text(section, "name"), _text(section, "text")
+        if name is None or said is None:
+            return None
+        begin = text.find(said, at)
+        found.append((name, None if begin < 0 else (begin, begin + len(said))))
+        at = at if begin < 0 else begin + len(said)
+    return found
 
 
 def difference(sent: Request, logged: Request) -> tuple[str, ...]:

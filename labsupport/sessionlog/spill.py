@@ -34,6 +34,8 @@ class Spill:
             return None
         data = text.encode("utf-8", "surrogatepass")
         ref = self.keep(data)
+        if type(ref) is not str or not ref:
+            raise TypeError(f"keep gives a reference, a text, not a {type(ref).__name__}")
         lines = text.count("\n") + (not text.endswith("\n"))
         tail = text[-self.tail_chars:] if self.tail_chars else ""
         left = len(text) - self.head_chars - self.tail_chars

@@ -6,8 +6,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from labsupport.errors import LabError
+from labsupport.errors import EventError, LabError
 from labsupport.lossless import js_length, utf16_length
+from labsupport.sessionlog.events import natural
 from labsupport.sessionlog.json_text import field
 from labsupport.sessionlog.session import Session
 
@@ -98,12 +99,27 @@ def context_tokens(session: Session) -> ContextTokens:
         event = session.events[nodes[at]]
         if event.seq < replaced:
             break
-        usage = field(event.read(), "usage") if event.type == "assistant/message" else None
-        if usage is not None:
-            reported = sum(count for name in _USAGE if type(count := field(usage, name)) is int)
+        reported = _reported(field(event.read(), "usage")) if event.type == "assistant/message" else None
+        if reported is not None:
+            grown = estimate_header(session.request_header()) - estimate_header(_header_at(session, event.seq))
             rest = sum(_estimate(session, seq) for seq in nodes[at + 1:])
-            return ContextTokens(reported + rest, reported, event.seq)
+            return ContextTokens(reported + max(0, grown) + rest, reported, event.seq)
     return ContextTokens(estimate_header(session.request_header()) + sum(_estimate(session, seq) for seq in nodes), 0, None)
+
+
+def _reported(usage: Any) -> int | None:
+    """The tokens of *usage*; None where it does not say what went in, as after a stream that broke off."""
+    counts = {name: field(usage, name) for name in _USAGE if field(usage, name) is not None}
+    try:
+        return sum(natural(count, name) for name, count in counts.items()) if "inputTokens" in counts else None
+    except EventError:
+        return None
+
+
+def _header_at(session: Session, seq: int) -> Any:
+    """The request header in force when event *seq* was logged."""
+    event = next((event for event in reversed(session.events[:seq]) if event.type == "request/header"), None)
+    return None if event is None else field(event.read(), "header")
 
 
 _USAGE = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")

@@ -1,5 +1,6 @@
 """A read-only list of fixed length over storage that may grow: what was handed out never changes, and nothing is copied."""
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Generic, TypeVar, overload
 
 T = TypeVar("T")
@@ -36,6 +37,9 @@ class View(Sequence[T], Generic[T]):
 
     def __iter__(self) -> Iterator[T]:
         return iter(self._storage[:self._length])
+
+    def __reversed__(self) -> Iterator[T]:
+        return islice(reversed(self._storage), len(self._storage) - self._length, None)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, (View, list, tuple)) and len(self) == len(other) and all(

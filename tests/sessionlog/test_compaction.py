@@ -251,7 +251,7 @@ FAILING: dict[str, Callable[[Any], Any]] = {
     "a block is a call": lambda messages: summary_of(make.call_block("c9")),
     "a block is a result": lambda messages: summary_of(make.result_data("c9")["message"]["content"][0]),
     "there is no block": lambda messages: summary_of(),
-    "the details are no object": lambda messages: Summary([make.text_block("s")], "w", "m", [1]),
+    "the details are a number": lambda messages: Summary([make.text_block("s")], "w", "m", 7),
     "the details are no JSON": lambda messages: summary_of(make.text_block("s"), usage={1: 2}),
     "the details hold a set": lambda messages: summary_of(make.text_block("s"), usage={1}),
     "the provider is no text that JSON has": lambda messages: Summary([make.text_block("s")], object(), "m"),
@@ -399,10 +399,26 @@ def test_a_failure_whose_end_cannot_be_written_either_is_the_failure_with_a_note
     lawful(session)
 
 
+def test_a_start_that_was_refused_once_leaves_no_end_without_a_start():
+    session, _ = with_clock(LONG, LONG)
+    ticks = iter([OSError("one tick is missing")])
+
+    def tick() -> int:
+        for error in ticks:
+            raise error
+        return 1000
+
+    session._clock = tick
+    with pytest.raises((OSError, CompactionError)):
+        compact(session, 0, 1, Summarizing(lambda messages: pytest.fail("asked")))
+    assert len(session.events) == 2
+    lawful(session)
+
+
 def test_a_start_that_cannot_be_written_is_no_compaction():
     session, clock = with_clock(LONG, LONG)
     clock.broken = True
-    with pytest.raises(OSError, match="stands still"):
+    with pytest.raises((OSError, CompactionError)):
         compact(session, 0, 1, Summarizing(lambda messages: pytest.fail("asked")))
     assert (len(session.events), live_compaction(session)) == (2, None)
 
@@ -795,9 +811,9 @@ def test_the_extractive_summarizer_takes_whatever_a_log_may_hold():
         {"content": "x"}, {"content": None}, {},
         {"source": {"kind": "user"}, "content": [make.text_block("a" * 200_000 + " must " + "\ud83d. " * 1000)]},
     ]
-    start = time.perf_counter()
+    start = time.process_time()
     (block,) = ExtractiveSummarizer(500).summarize(messages).blocks
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
     assert "id-7" in block["text"]
     assert len(block["text"]) <= 500
 
@@ -818,19 +834,19 @@ def test_a_hundred_thousand_nodes_are_compacted_in_a_sane_time():
     for _ in range(100_000):
         session.append("user/message", said, "append")
     spent = []
-    start = time.perf_counter()
+    start = time.process_time()
     assert choose_range(session, 1_000).last > 99_000
-    spent.append(time.perf_counter() - start)
+    spent.append(time.process_time() - start)
     for first, last in ((10, 60), (99_000, 99_200)):
         nodes = session.surface.nodes
-        start = time.perf_counter()
+        start = time.process_time()
         compact(session, nodes[first], nodes[last], Summarizing())
         session.derive_messages()
-        spent.append(time.perf_counter() - start)
+        spent.append(time.process_time() - start)
     chosen = choose_range(session, 1_000)
-    start = time.perf_counter()
+    start = time.process_time()
     made = compact(session, chosen.start, chosen.end, Summarizing(), trigger="pressure")
-    spent.append(time.perf_counter() - start)
+    spent.append(time.process_time() - start)
     assert len(made.shadowed_seqs) > 99_000
     assert max(spent) < 20, spent
     assert check_compaction(session.events) == []

@@ -406,4 +406,4 @@ class Compacting(RuleBasedStateMachine):
 
 
 class TestCompacting(Compacting.TestCase):  # type: ignore[misc, name-defined]
-    settings = settings(max_examples=80, stateful_step_count=30)
+    settings = settings(max_examples=60, stateful_step_count=30)

@@ -65,10 +65,11 @@ def test_what_arrived_and_was_replaced_before_the_end_is_told_as_gone():
 
 def test_what_came_after_the_end_is_no_part_of_it():
     session = talk(LONG, LONG, "c")
-    compact(session, 0, 1, Summarizing())
+    compact(session, 0, 1, Summarizing(lambda messages: make.append(session, make.user(LONG, "late")) and "short"))
     before = report(session)
+    assert before.arrived.value == {"4": True}
     make.append(session, make.user("later"))
-    compact(session, 5, 2, Summarizing())
+    compact(session, 6, 4, Summarizing())
     assert compaction_report(session.events, "compaction-3") == before
     assert compaction_report(replay(session.events).events, "compaction-3") == before
 

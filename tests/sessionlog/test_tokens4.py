@@ -188,7 +188,8 @@ def estimated(session: Session) -> int:
 @given(st.lists(st.sampled_from(["user", "usage", "answer", "replace", "prune", "title"]), max_size=14), st.data())
 def test_what_was_reported_counts_until_something_of_it_is_replaced(kinds, data):
     session = Session.create("s1")
-    make.append(session, make.request_header())
+    header = {"config": {"provider": "p", "model": "m"}, "system": "Be brief.", "tools": [{"name": "read"}]}
+    session.append("request/header", {"header": header, "reason": "initial"})
     reported: dict[int, int] = {}
     replaced = -1
     for at, kind in enumerate(kinds, 1):
