@@ -18,7 +18,8 @@ def files(folder):
 def test_everything_is_made_again_byte_for_byte(tmp_path):
     samples.write_all(tmp_path)
     made = files(tmp_path)
-    kept = {name: data for name, data in files(DATA).items() if not name.startswith("sessionlog/")}  # test_log_samples
+    kept = {name: data for name, data in files(DATA).items()
+            if not name.startswith("sessionlog/") and name != "metrics.json"}  # those: test_log_samples; this: written by hand
     assert sorted(made) == sorted(kept)
     assert [name for name in made if made[name] != kept[name]] == []
     samples.write_all(tmp_path)  # once more over what is there: nothing is appended to old files

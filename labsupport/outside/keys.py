@@ -51,7 +51,7 @@ class KeyState:
 class KeyRemoved:
     """The *versions* of the key *name* that were deleted, and in *unreached* where one of them may still be.
 
-    "backup" is any copy of the database, which opens with the root; "memory" a process that used it; "wal" pages that a reader
+    "backup" is any copy of the database, which opens with the root; "process" one that used it; "wal" pages that a reader
     holds; "plain" is no key at all: what was ever read with it, exported, or sent to a model.
     """
 
@@ -147,7 +147,7 @@ class Keys(OutsideStore):
             rows.executemany("UPDATE keys SET wrapped = NULL, deleted = ?, retired = coalesce(retired, ?) "
                              "WHERE name = ? AND version = ?", [(self._now(), self._now(), name, number) for number in doomed])
             Database.want_erasure(rows)
-        left = ("backup", "memory", "plain") if self._database.erase() else ("backup", "memory", "plain", "wal")
+        left = ("backup", "process", "plain") if self._database.erase() else ("backup", "process", "plain", "wal")
         return KeyRemoved(name, tuple(doomed), left)
 
     def rewrap(self, root: bytes) -> int:
