@@ -166,6 +166,10 @@ class _Transaction:
         if not kinds or not all(type(kind) is str for kind in kinds) or {"tool-call", "tool-result"}.intersection(kinds):
             raise CompactionError("summary", "the summary holds no block, or one that no summary has: a tool call, a result, "
                                   "something without a type. The surface is as it was.")
+        texts = [str(field(block, "text") or "") for block in blocks]
+        if set(kinds) == {"text"} and not "".join(texts).strip():
+            raise CompactionError("summary", "the summary says nothing, so the range would be forgotten. The surface is as it "
+                                  "was.")
         return blocks
 
     def _check_unchanged(self) -> None:
