@@ -98,10 +98,25 @@ def test_more_flushes_may_lose_more():
 
 def test_the_worst_is_what_a_kill_can_lose(runs):
     for run in runs:
-        lost = [run.lost(killed) for killed in range(len(run.events) + 1)]
+        lost = [run.lost(killed) for killed in run.moments]
         assert max(lost) == run.worst
-        assert lost[-1] == 0
-        assert all(run.durable(killed) in (0, *run.flushes) for killed in range(len(run.events) + 1))
+        assert all(run.durable(killed) in (0, *run.flushes) for killed in run.moments)
+        windows = [after - before for before, after in zip((0, *run.flushes), run.flushes, strict=False)]
+        assert run.worst == max(windows)
+    assert [run.worst for run in runs] == [1, 12, 17, 27, 16, 50]
+
+
+def test_a_kill_comes_before_the_flush_that_follows_and_a_tool_runs_behind_it(runs):
+    started = [event.seq for event in runs[0].events if event.type == "tool/call"]
+    assert all(run.moments == sorted([*range(len(run.events) + 1), *(seq + 1.5 for seq in started)]) for run in runs)
+    every, barriers = run_under("every_event"), run_under("on_barriers")
+    assert {every.lost(killed) for killed in range(1, len(every.events) + 1)} == {1}
+    for seq in started:
+        assert (every.lost(seq + 1.5), barriers.lost(seq + 1.5)) == (0, 0)
+        assert barriers.lost(seq + 1) > 0
+    lost = {run.policy: [run.durable(seq + 1.5) <= seq for seq in started] for run in runs}  # as the lab's answer says
+    assert [policy for policy in lost if lost[policy][0]] == ["end_of_step", "end_of_turn", "every_ms", "on_flush"]
+    assert [policy for policy in lost if lost[policy][1]] == ["end_of_step", "end_of_turn", "on_flush"]
 
 
 # Kills
@@ -174,7 +189,7 @@ def test_moments_are_different_ones_and_a_new_process_sees_no_file_before_the_fi
 @pytest.mark.parametrize("lang", ["zh", "en"])
 def test_the_picture_nests_and_moves_no_row(runs, views, policy, lang):
     with speaking(lang):
-        drawn = [picture(runs, views, killed, policy) for killed in range(len(views.events) + 1)]
+        drawn = [picture(runs, views, killed, policy) for killed in runs[0].moments]
         drawn.append(picture(runs, views, 20, policy, timed(runs)))
     for one in drawn:
         Reader(one)
@@ -182,26 +197,28 @@ def test_the_picture_nests_and_moves_no_row(runs, views, policy, lang):
 
 
 def test_rows_say_in_words_what_the_ink_shows(runs, views):
-    shown = picture(runs, views, 38)
+    shown = picture(runs, views, 38.5)
     rows = {re.search(r"<th[^>]*>(.*?)</th>", row)[1]: row for row in re.findall(r"<tr.*?</tr>", shown)[4:]}
     words = {name: [re.sub(r"<[^>]*>", "", cell).strip() for cell in re.findall(r"<td.*?</td>", row)]
              for name, row in rows.items()}
     for run in runs:
         name = policy_words(run.policy)
-        last = run.durable(38)
+        last = run.durable(38.5)
         assert words[name][0] == (f"durable 0–{last - 1}" if last else "nothing durable")
-        assert words[name][1:4] == [str(run.lost(38)), str(run.worst), str(len(run.flushes))]
+        assert words[name][1:4] == [str(run.lost(38.5)), str(run.worst), str(len(run.flushes))]
         assert words[name][4:] == ["not measured"]
         assert rows[name].count("<s ") == len(run.flushes)
-        assert ("is-off" in rows[name]) == (run.lost(38) > 0)
+        assert ("is-off" in rows[name]) == (run.lost(38.5) > 0)
 
 
 def test_the_sentence_says_the_chosen_row(runs, views):
     assert sentence_of(picture(runs, views, 38)) == (
-        "Killed after 38 of 50 events. With “before requests and tools”, 0 are lost (at worst 11). A tool is running, and its "
-        "tool/call (37) is durable. 7 flushes in the whole session, not timed.")
-    assert "its tool/call (14) is lost" in sentence_of(picture(runs, views, 15, "every_ms"))
-    assert "A tool" not in sentence_of(picture(runs, views, 14))
+        "Killed after 38 of 50 events (the last: 37). With “before requests and tools”, 8 are lost (at worst 12). 7 flushes in "
+        "the whole session, not timed.")
+    assert "0 are lost (at worst 12). A tool is running, and its tool/call (37) is durable." in sentence_of(
+        picture(runs, views, 38.5))
+    assert "its tool/call (14) is lost" in sentence_of(picture(runs, views, 15.5, "every_ms"))
+    assert sentence_of(picture(runs, views, 0)).startswith("Killed before the first of 50 events. With")
     assert "1 flush in the whole session takes JSONL 2.0 ms." in sentence_of(picture(runs, views, 3, "on_flush", timed(runs)))
 
 

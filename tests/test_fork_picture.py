@@ -74,7 +74,7 @@ def test_a_child_is_drawn_with_its_header_its_rights_and_its_surface(session):
                        ["agentPreset", "assistant", "assistant", "same"], ["cwd", "/clinic", "/clinic", "same"]]
     assert [row[1] for row in rights] == ["send_mail, sum_co…", "0", "scripted-1", "–"]
     assert [row[:2] for row in surface] == [["2", "● user"], ["10", "■ assistant"], ["12", "◃ result"], ["20", "■ assistant"],
-                                            [""], [""]]
+                                            [""], [""], [""]]
     now = [row for row in re.findall(r"<tr.*?</tr>", picture) if "is-now" in row]
     assert len(now) == 1
     assert "session/title" in now[0]
@@ -84,6 +84,7 @@ def test_a_child_is_drawn_with_its_header_its_rights_and_its_surface(session):
 def test_a_fork_inside_a_compaction_has_a_stale_lock(session):
     explorer = fork_explorer(session)
     start = of_type(session, "compaction/start")
+    assert [row[4] for row in tables(seen(explorer, start))[0] if row[0] == str(start)] == [f"…-{start}"]
     for boundary in range(start - 1, start + 4):
         picture = seen(explorer, boundary)
         stale = start <= boundary < start + 3
@@ -103,7 +104,8 @@ def test_an_illegal_boundary_says_why_and_names_the_way_back(session):
     rows, headers, rights, surface = tables(inside)
     assert next(row for row in rows if row[-1] == "✓ last legal")[0] == "23"
     assert {row[2] for row in headers} == {"–"}
-    assert {cell for row in rights for cell in row[1:]} == {""}
+    assert [row[1:] for row in rights] == [["send_mail, sum_co…", "–"], ["0", "–"], ["scripted-1", "–"], ["–", "–"]]
+    assert inside.count("there is no child") == 3
     assert {cell for row in surface for cell in row} == {""}
     assert "the rest of the turn would stand in the parent alone." in sentence_of(seen(explorer, 0))
     assert "There is no legal boundary before it: wait for the turn's end." in sentence_of(seen(explorer, 0))

@@ -3,7 +3,7 @@
 Nothing here is computed by formula: the loop runs, a writer sees every event, and what it writes is noted.
 Nothing here needs pandas, so that a process of its own starts fast.
 """
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -106,27 +106,36 @@ class Run:
     """The session under one *policy*: its *events*, and how many of them each flush covered when it returned.
 
     >>> run = run_under("end_of_turn")
-    >>> run.flushes[-1] == len(run.events), run.lost(len(run.events))
-    (True, 0)
+    >>> run.flushes[-1] == len(run.events), run.lost(len(run.events)) == len(run.events) - run.flushes[-2]
+    (True, True)
     """
 
     policy: str
     events: tuple[SessionEvent, ...]
     flushes: tuple[int, ...]
 
-    def durable(self, killed: int) -> int:
-        """How many events are on the disk when the process is killed after *killed*, and after a flush that follows them."""
-        before = bisect_right(self.flushes, killed)
+    def durable(self, killed: float) -> int:
+        """How many events are on the disk when the process is killed as soon as *killed* were appended.
+
+        A flush that the last of them brings about has not returned then. Half an event later it has: there a tool runs.
+        """
+        before = bisect_left(self.flushes, killed)
         return self.flushes[before - 1] if before else 0
 
-    def lost(self, killed: int) -> int:
+    def lost(self, killed: float) -> int:
         """How many events were appended and are gone."""
-        return killed - self.durable(killed)
+        return int(killed) - self.durable(killed)
+
+    @property
+    def moments(self) -> list[float]:
+        """All that *killed* may be: after so many events; and half an event after a `tool/call`, while its tool runs."""
+        running = [event.seq + 1.5 for event in self.events if event.type == "tool/call"]
+        return sorted([*range(len(self.events) + 1), *running])
 
     @property
     def worst(self) -> int:
         """The longest loss window: the most events that are lost, wherever the process is killed."""
-        return max(self.lost(killed) for killed in range(len(self.events) + 1))
+        return max(self.lost(killed) for killed in self.moments)
 
 
 @cache

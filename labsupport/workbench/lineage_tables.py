@@ -1,10 +1,10 @@
-"""Lab B8: what is refused, and its last table: resume, fork, replay and memory, each tried on the same session."""
+"""Lab B8's last table: resume, fork, replay and memory, each tried on the same session."""
 from collections.abc import Callable
 from tempfile import TemporaryDirectory
 
 import pandas as pd
 
-from labsupport.errors import DetachedSessionError, LabError
+from labsupport.errors import DetachedSessionError
 from labsupport.outside import Fact, Memory, extract
 from labsupport.sessionlog import Reply, Session, fork, replay, resume
 from labsupport.sessionlog.storage import JsonlStore
@@ -19,15 +19,6 @@ WAYS: dict[str, Make] = {
     "b8_word_fork": lambda store: fork(store.inspect(ID).session(), len(store.inspect(ID).events) - 1),
     "b8_word_replay": lambda store: replay(store.inspect(ID).events, store.inspect(ID).header),
 }
-
-
-def refusal(function: Callable[..., object], *arguments: object) -> str:
-    """The name of the error with which *function* refuses *arguments*; empty when it does not."""
-    try:
-        function(*arguments)
-    except LabError as error:
-        return type(error).__name__
-    return ""
 
 
 def four_words() -> pd.DataFrame:

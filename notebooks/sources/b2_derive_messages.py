@@ -294,7 +294,7 @@ print(taken(long), len(long.derive_messages()))
 print(len(transcript(log)), len(Session.create("replaced", seed=log).derive_messages()))
 
 # %% explore [markdown] lang="zh"
-# 拖动滑块，看两边怎样分开。滑块停在哪个 `seq`，哪里就是**水位**：四个视图都只算到它为止。
+# 拖动滑块，看两边怎样分开。滑块停在哪个 `seq`，哪里就是**水位线**：四个视图都只算到它为止。
 # 被遮蔽的节点划掉，排在取代它的节点下面。
 #
 # **拖动滑块找一找：** 模型最多同时看到几条消息？在哪个 `seq`，一下子少了几条？先自己拖，再运行下一格。

@@ -1,24 +1,25 @@
 # %% question [markdown] lang="zh"
 # # 纯投影
 #
-# 40 分钟。界面想知道这一轮跑完没有，监控想知道哪个调用失败了，计费想知道用了多少时间。
+# 60 分钟。界面想知道这一轮跑完没有，监控想知道哪个调用失败了，计费想知道用了多少时间。
 # **同一份日志，还能给出别的视图吗？** 能，只要每个视图都由事件算出来，别的什么也不看。
 #
 # 学完你能：
 #
-# - **写出**两个投影：轮次状态和工具配对，重放多少遍都一样
+# - **写出**两个投影：轮次状态和工具配对，重放（从头再算一遍）多少次都一样
 # - **解释**为什么同一个对象就是没有变化、为什么投影不能等待、为什么缓存要带版本
 # - **判断**一个视图算到了哪条事件，它的缓存还能不能用
 
 # %% question [markdown] lang="en"
 # # Pure projections
 #
-# 40 minutes. The screen wants to know whether the turn is over, monitoring which call failed, accounting how much time it took.
+# 60 minutes. The screen wants to know whether the turn is over, monitoring which call failed, accounting how much time it took.
 # **Can the same log give other views?** It can, as long as each view is computed from the events and from nothing else.
 #
 # Afterwards you can:
 #
-# - **write** two projections, turn status and tool pairing, that come out the same however often they are replayed
+# - **write** two projections, turn status and tool pairing, that come out the same however often they are replayed (computed
+#   again from the first event)
 # - **explain** why the same object means no change, why a projection must not wait, and why a cache has a version
 # - **judge** which event a view is up to, and whether its cache can still be used
 
@@ -84,8 +85,8 @@ for event in events:
 # **预测 1。** 把这份日志一个事件一个事件地重新追加，监听者会收到几次 `tool_pairing` 的通知？数一数上面的输出。
 
 # %% by-hand-why [markdown] lang="en"
-# A unit reads the types in its `event_types`, other events are passed over. And even one that it reads may change nothing, such
-# as the last message of the assistant, which has no calls.
+# A unit reads the types in its `event_types`, other events are passed over. Even an event that it reads may change nothing,
+# such as the last message of the assistant, which has no calls.
 #
 # ## Told only of changes
 #
@@ -107,15 +108,19 @@ play(events, session)
 print(compare(guess, Counter(change.key for change in told)["tool_pairing"]))
 
 # %% feed-why [markdown] lang="zh"
+# 没引来通知的是开头的 `turn/start`（本来就没有调用可清空）和最后的助手消息。
+#
 # 注册表怎样知道变没变？它不比较内容，那样每次都要把两个状态从头看到尾。约定很简单：**返回同一个对象，就是没有变化**
 # （数字和字符串则看相不相等）。下面的单元每次都返回一份新的副本，内容分毫不差。`UnitViews` 跟着一份日志走，
 # 记下哪些事件引来了通知；两个单元各有几次？
 
 # %% feed-why [markdown] lang="en"
+# Two events told nobody: the `turn/start` at the beginning, which had no calls to clear, and the last message of the assistant.
+#
 # How does the registry know? It does not compare contents, which would mean reading two states from end to end each time. The
 # agreement is simple: **the same object means no change** (of numbers and strings: an equal one). The next unit returns a fresh
-# copy each time, with the very same contents. `UnitViews` goes along a log and notes which events were told; how many are they
-# for each of the two?
+# copy each time, with the very same contents. `UnitViews` goes along a log and notes of which events listeners were told; how
+# many are they for each of the two?
 
 # %% careless
 def copies(state, event):
@@ -126,20 +131,20 @@ print(len(UnitViews([tool_pairing], events).changes["tool_pairing"]))
 print(len(UnitViews([careless], events).changes["copies"]))
 
 # %% careless-why [markdown] lang="zh"
-# 多出来的通知什么也没说，可每一次都会让界面重画、让客户端再收一份数据。
+# 多出来的通知没有带来任何新内容，可每一次都会让界面重画、让客户端再收一份数据。
 #
 # ## 定律
 #
 # **一边追加一边算，等于从头算；在哪个事件停下来比，都一样。** 定律是对任何输入都成立的性质，一个例子证明不了什么，
-# 所以换四十份随机日志，每追加一个事件，就把随库带的四个单元（`UNITS`）各比一次：
+# 所以换许多份随机日志，每追加一个事件，就把随库带的四个单元（`UNITS`）各比一次：
 
 # %% careless-why [markdown] lang="en"
-# What is told too often says nothing, and still every time a screen is drawn anew and a client gets the data once more.
+# Such a notice carries no news, and still each one redraws a screen and sends a client the data again.
 #
 # ## The law
 #
 # **Following a session live gives the same as folding from scratch, at whatever event you stop to compare.** A law holds for
-# every input, so one example proves little: take forty random logs, and compare the four units in `UNITS`, which come with the
+# every input, so one example proves little: take many random logs, and compare the four units in `UNITS`, which come with the
 # library, after every append.
 
 # %% law
@@ -181,16 +186,16 @@ ProjectionRegistry([Unit("price", frozenset({"tool/call"}), dict, ask_price)])
 # 报错是说：这个函数是异步的；它等待的时候，别的单元会往前走，几个视图就不再是同一条**水位线**上的了（水位线：算到了哪个
 # `seq`）。要用的东西请在外面取好，记成事件，再从事件里读。
 #
-# 如果不拒绝呢？不用注册表，手工维护两个视图：步骤的视图立刻算；调用的视图每次先问别人，等有了回音再算。
+# 如果不拒绝呢？不用注册表，手工维护两个视图：步骤的视图立刻算；调用的视图每次先问别人，等有了回音再算（这里的回音总是晚两个
+# 事件才到）。
 # 每记下一个事件，就有人同时读这两个视图（截至 -1：一个事件也还没算）：
 
 # %% async-why [markdown] lang="en"
-# The error names what goes wrong: while one unit waits, the others go on, and the views are no longer of one **watermark**, the
-# `seq` up to which a view was computed.
+# The `seq` up to which a view was computed is its **watermark**; as the error says, one that waits falls behind the others.
 #
 # And if it were not refused? Here two views are kept by hand, without a registry. The one of steps is computed at once; the one
-# of calls asks somebody first and goes on when it has the answer. After every event somebody reads both (as of -1: no event
-# yet):
+# of calls asks somebody first and goes on when it has the answer (here an answer takes two events to come). After every event
+# somebody reads both (as of -1: no event yet):
 
 # %% waiting
 shown = ["assistant/message", "tool/call", "tool/result", "step/start", "step/end"]
@@ -198,7 +203,7 @@ waiting_table(events[:20], shown)
 
 # %% waiting-why [markdown] lang="zh"
 # `step/end` 那一行：步骤已经结束，调用却还在运行。日志里从来没有过这样的时刻，每个调用都在步骤结束之前有了结果。
-# 两个视图各自都没错，只是水位线不同（两个“截至”列），合在一起就是假话。
+# 两个视图各自都没错，只是水位线不同（两个“截至”列），拼在一起就成了不存在的时刻。
 #
 # ## 快照说出自己的水位线
 #
@@ -208,7 +213,7 @@ waiting_table(events[:20], shown)
 # %% waiting-why [markdown] lang="en"
 # See the row of `step/end`: no step is open, and a call is still running. There was never such a moment, since every call gets
 # its result before its step ends. Neither view is wrong, but their watermarks differ (the two columns “as of”), and together
-# they say what is false.
+# they show a moment that never was.
 #
 # ## A snapshot says its watermark
 #
@@ -261,12 +266,12 @@ for apply in (clock, in_place):
     print(check_pure(Unit("calls", frozenset({"tool/call"}), dict, apply), events)[0])
 
 # %% impure-effect [markdown] lang="zh"
-# 第一个：对同样的状态施加两次，给出两个答案。第二个：改动了收到的状态。改动状态有什么后果？跟着会话走一遍：通知的次数、
-# 快照里的视图、从头算的视图：
+# 第一个：对同样的状态施加两次，给出两个答案。第二个：改动了收到的状态。改动状态有什么后果？先要一份快照，让日志往前走，
+# 再要一份。打印通知的次数、后一份快照里的视图、从头算的视图：
 
 # %% impure-effect [markdown] lang="en"
-# And what comes of changing the state in place? Follow a session with that unit: how often somebody was told, the view in the
-# snapshot, and the view from scratch.
+# And what comes of changing the state in place? Take a snapshot, let the log run, take another. Printed are how often somebody
+# was told, the view in the second snapshot, and the view from scratch.
 
 # %% impure-live
 counts = Unit("calls", frozenset({"tool/call"}), dict, in_place)
@@ -279,13 +284,14 @@ print(len(told), registry.snapshot(session).values["calls"], fold(counts, events
 # %% outside [markdown] lang="zh"
 # 返回的还是同一个对象，所以谁也不知道它变了：没有通知，快照还是旧的，和重放的结果对不上。
 #
-# 那价格怎么办？在外面取好，记成一个事件，投影从事件里读。此后无论何时重放，价格都是当时的那个：
+# 那价格怎么办？在外面取好，记成一个事件，投影从事件里读。此后无论何时重放，价格都是当时的那个。`ignorable=True` 是说，
+# 不认识 `lab/price` 的程序可以跳过它（B7）；这个单元认识：
 
 # %% outside [markdown] lang="en"
 # It returns the same object, so nobody learns that it changed: nothing is told, the snapshot is old, and a replay disagrees.
 #
 # And the price? Fetch it outside, log it as an event, and read it from there. Whenever the log is replayed, it is the price of
-# that moment:
+# that moment. `ignorable=True` lets a program that does not know `lab/price` pass it over (B7); this unit knows it:
 
 # %% price
 session = Session.create("priced")
@@ -354,7 +360,7 @@ stale = ProjectionRegistry([changed]).restore(rows, long)
 print(compare(guess_stale, stale.values["results"]), stale.reused)
 
 # %% stale-why [markdown] lang="zh"
-# 检查点之前按旧规则数，之后按新规则数，合起来什么也不是，而且没有报错：从状态本身看不出它是哪个 `apply` 算的。
+# 检查点之前按旧规则数，之后按新规则数，加起来的数毫无意义，而且没有报错：从状态本身看不出它是哪个 `apply` 算的。
 # 能看出来的只有版本。改了 `apply` 的结果，就把 `state_version` 加一：
 
 # %% stale-why [markdown] lang="en"
@@ -367,7 +373,7 @@ fresh = ProjectionRegistry([raised]).restore(rows, long)
 print(fresh.values["results"], fresh.reused, *fresh.refolded.values(), sep="\n")
 
 # %% shrunk [markdown] lang="zh"
-# 对了：这一行没有被用上，整份日志重新算过，`refolded` 说了原因：这一行是另一个版本做的。
+# 这下对了：这一行没有被用上，整份日志重新算过，`refolded` 说了原因：这一行是另一个版本做的。
 #
 # 还有一种不能用的缓存：它比日志还长。日志是从备份恢复的，只剩前面一段，缓存却说自己算到了更后面：
 
@@ -397,7 +403,30 @@ ProjectionRegistry([first]).restore(rows, short[floor:], floor)
 # %% floor-why [markdown] lang="zh"
 # 报错是说：这一行算到了起点上的那个事件，可从那里起一个事件也没有；要从头重新算，而给的事件不是从头开始的，所以请读整份日志。
 # 起点比第一个新事件早一个，就为了这个：日志要是完好，至少读得到检查点的那个事件；什么也读不到，就是它变短了。
-# 不能证明是对的，`restore` 就不给答案。
+#
+# `restore` 看得出日志变短，却看不出它变短以后又长成了另一个样子：一行里只有一个 `seq`。变短的日志又记了许多别的事件，旧的那一行
+# 还对得上吗？打印 `restore` 的答案、从头算的、用上了哪些行：
+
+# %% floor-why [markdown] lang="en"
+# From the event on that the row is for, there is nothing. To begin again takes the whole log, so it asks for that. This is why
+# reading begins one event below the first new one: of a sound log at least the event of the checkpoint comes back, and when
+# nothing does, the log is shorter than it was.
+#
+# `restore` sees a log that is shorter. That a log was cut and has grown again differently it cannot see, for a row has only a
+# `seq`. The shorter log gets many other events; does the old row still fit? What `restore` says, what folding from scratch
+# says, and which rows were used:
+
+# %% regrown
+session = Session.create("regrown")
+play(short, session)
+for number in range(len(long) - len(short)):
+    session.append("session/title", {"title": f"Draft {number}"})
+regrown = ProjectionRegistry([first]).restore(rows, session.events)
+print(regrown.values["results"], fold(first, session.events), regrown.reused)
+
+# %% regrown-why [markdown] lang="zh"
+# 答案错了，没有报错。这一点单靠 `restore` 查不出来，要靠存储：它在每一行旁边记下那个事件的指纹（digest），`read_checkpoint`
+# 发现事件不是原来那个，就不给这一行。
 #
 # ## 动手：一条水位线，四个视图
 #
@@ -406,10 +435,9 @@ ProjectionRegistry([first]).restore(rows, short[floor:], floor)
 #
 # **拖动滑块找一找：** 表面的 token 在哪两个事件变少？其中一个，`tool_pairing` 也读了，它变了吗？先自己拖，再运行下一格。
 
-# %% floor-why [markdown] lang="en"
-# From the event on that the row is for, there is nothing. To begin again takes the whole log, so it asks for that. This is why
-# reading begins one event below the first new one: of a sound log at least the event of the checkpoint comes back, and when
-# nothing does, the log is shorter than it was. What cannot be proven right, `restore` does not answer.
+# %% regrown-why [markdown] lang="en"
+# A wrong answer, and no error. `restore` alone cannot find that out; a store can. It keeps a digest of that event beside each
+# row, and when the event is another one, `read_checkpoint` does not hand the row out.
 #
 # ## Your turn: one watermark, four views
 #
@@ -452,7 +480,7 @@ for seq in range(1, len(replaced)):
 # - `turn/start`：`turn` 是新的一轮，从零开始，`status` 是 `"running"`
 # - `step/start`：`step` 是进行中的步骤，`steps` 加一
 # - `step/end`：没有进行中的步骤了
-# - `turn/end`：`status` 是这一轮为什么结束
+# - `turn/end`：也没有进行中的步骤了，`status` 是这一轮为什么结束
 #
 # 返回新的状态，不要改动收到的那一个。检查拿你的函数和 labsupport 的比，每个事件比一次，从一个事件的日志比到随机日志，
 # 告诉你最小的那份不一样的。每一步之间，状态都存成 JSON 再读回来，就像从缓存接着重放。
@@ -475,7 +503,7 @@ for seq in range(1, len(replaced)):
 # - `turn/start`: `turn` is the new one, everything begins from zero, `status` is `"running"`
 # - `step/start`: `step` is the one that is open, and `steps` goes up by one
 # - `step/end`: no step is open
-# - `turn/end`: `status` says why the turn ended
+# - `turn/end`: no step is open either, and `status` says why the turn ended
 #
 # Return a new state and leave the one that you get as it is. The check compares your function with labsupport's after every
 # event, from a log of one event up to random ones, and shows the smallest that differs. Between two events the state goes
@@ -523,7 +551,8 @@ assert verdict.correct, verdict
 #     return {**state, "step": None, "status": data["reason"]["kind"]}
 # ```
 #
-# 取消的一轮可能没有 `step/end`，所以 `turn/end` 也要把步骤放下。
+# 取消的一轮可能没有 `step/end`，所以 `turn/end` 也要把步骤放下。`steps` 直接用 `data["step"]` 也对：合乎不变量的日志里，
+# 每一轮的步骤从 1 编起，一个不跳。
 #
 # </details>
 #
@@ -536,8 +565,8 @@ assert verdict.correct, verdict
 # - `tool/call`：`"started"`，键是 `data["callId"]`
 # - `tool/result`：`"succeeded"`、`"failed"` 或 `"unknown"`，相应的计数加一
 #
-# 小心三件事：结局未知不是失败，看 `error` 里的代码；已经有结局的调用，结果再来一次是改写，不再计数；什么也没变，就返回
-# `state` 本身。
+# 小心四件事：失败没失败，看结果块里的 `isError`，不看有没有 `error`；结局未知不是失败，看 `error` 里的代码；已经有结局的调用，
+# 结果再来一次是改写，不再计数；什么也没变，就返回 `state` 本身。
 #
 # <details><summary>提示</summary>
 #
@@ -562,7 +591,8 @@ assert verdict.correct, verdict
 #     return {**state, "step": None, "status": data["reason"]["kind"]}
 # ```
 #
-# A turn that is cut short may have no `step/end`, so `turn/end` lets go of the step as well.
+# A turn that is cut short may have no `step/end`, so `turn/end` lets go of the step as well. To take `data["step"]` for `steps`
+# is right, too: where the invariants hold, the steps of a turn are numbered from 1 without a gap.
 #
 # </details>
 #
@@ -576,7 +606,8 @@ assert verdict.correct, verdict
 # - `tool/call`: `"started"`, under `data["callId"]`
 # - `tool/result`: `"succeeded"`, `"failed"` or `"unknown"`, and that count goes up by one
 #
-# Mind three things. An unknown outcome is no failure: read the code in `error`. When a call has its outcome, another result is
+# Mind four things. Whether a call failed is said by `isError` in the block of the result, not by the presence of an `error`. An
+# unknown outcome is no failure: read the code in `error`. When a call has its outcome, another result is
 # a rewrite and does not count. And when nothing changes, return the `state` itself.
 #
 # <details><summary>Hint</summary>
@@ -661,9 +692,8 @@ assert verdict.correct, verdict
 #
 # 因为它把“算到哪里”交给了别人的快慢。同步的 `apply` 一个事件一步：事件提交以后，所有单元都走完这一步，才轮到下一个，
 # 所以一份快照只要一个 `as_of_seq`（客户端落后的那一格）。一个单元等待的时候，别的单元往前走，读的人就会拿到两条水位线拼成的
-# 画面，日志里从没有过的画面（`waiting_table`，`step/end` 那一行）。等回音的先后还每次不同，重放就得不到同样的结果；
-# 注册表也没法说检查点的那一行截至哪里（`rows` 里只有一个 `seq`）。所以登记时就拒绝（弄坏的那一格），外面的数据先变成事件
-# （价格的那一格）。
+# 画面，日志里从没有过的画面（`waiting_table`，`step/end` 那一行）。谁先等到回音，也取决于外部（这张表把等待固定住了，所以每次
+# 一样），重放就不一定得到同样的结果。所以登记时就拒绝（弄坏的那一格），外面的数据先变成事件（价格的那一格）。
 #
 # </details>
 #
@@ -671,7 +701,8 @@ assert verdict.correct, verdict
 #
 # <details><summary>参考答案</summary>
 #
-# - **事件日志**：发生过的一切，只追加。给所有人作依据；下面四样都由它算出，它不由谁算出（第一格的 `events`）。
+# - **事件日志**：发生过的一切，只追加。给所有人作依据；下面四样都由它算出，它本身不从别的东西算来（“先看数据”那一格的
+#   `events`）。
 # - **表面**：一串节点的 seq，模型现在的历史由它们组成。给派生和压缩用（`surface_tokens` 算的就是它；
 #   滑块之后的那一格里它两次变便宜，日志却没有短）。
 # - **`deriveMessages()`**：从表面的每个节点取出消息，给模型的下一次请求（B2 从头到尾讲它）。
@@ -683,13 +714,14 @@ assert verdict.correct, verdict
 #
 # </details>
 #
-# **3.** 会话列表每次打开都要读完所有日志。怎样省下来，又凭什么敢信缓存？
+# **再想一题。** 会话列表每次打开都要读完所有日志。怎样省下来，又凭什么敢信缓存？
 #
 # <details><summary>参考答案</summary>
 #
 # 存检查点（`rows` 那一格），列表只看这些行：`view_checkpoint(rows)` 不读日志就给出视图，还有它们的水位线。打开某个会话时，
 # 用 `restore` 补上后面的事件。敢信，是因为每一行带着版本和水位线：版本不同就重算，并说明原因（`raised` 那一格）；
-# 水位线超出日志，也重算或者拒绝（日志变短的那两格）。缓存可以随时扔掉，因为日志还在；反过来不行。
+# 水位线超出日志，也重算或者拒绝（日志变短的那两格）。还要两样：改了 `apply` 的人记得改版本；存储在行旁边留着那个事件的指纹，
+# 日志换了样子才看得出来（`regrown` 那一格）。缓存可以随时扔掉，因为日志还在；反过来不行。
 #
 # </details>
 
@@ -738,9 +770,9 @@ assert verdict.correct, verdict
 # Because how far it has come then depends on how fast somebody else is. A synchronous `apply` takes one step an event: after a
 # commit all units take it before the next event comes, so that one `as_of_seq` is enough for a snapshot (the cell with the
 # client). While one unit waits the others go on, and a reader gets a picture put together of two watermarks, one that the log
-# never had (`waiting_table`, the row of `step/end`). Answers also come in another order each time, so a replay differs; and a
-# checkpoint could not say what it is up to (a row in `rows` has one `seq`). So it is refused at registration (the cell that
-# breaks it), and data from outside becomes an event first (the cell with the price).
+# never had (`waiting_table`, the row of `step/end`). In which order answers come is up to others as well (the table holds the
+# waiting fixed, which is why it is the same every time), so a replay may differ. Hence it is refused at registration (the cell
+# that breaks it), and data from outside becomes an event first (the cell with the price).
 #
 # </details>
 #
@@ -750,7 +782,8 @@ assert verdict.correct, verdict
 # <details><summary>An answer</summary>
 #
 # - **Event log**: everything that happened, only ever appended to. For everybody, as evidence; the other four are computed from
-#   it, and it is computed from nothing (`events`, in the first cell).
+#   it, and it is not computed from anything (`events`, in the cell under “Look at the data
+#   first”).
 # - **Surface**: the seqs of the nodes that make up the model's history now. For deriving and for compaction (`surface_tokens`
 #   is about it: in the cell behind the slider it gets cheaper twice, and the log no shorter).
 # - **`deriveMessages()`**: takes the message of each node. For the model's next request (lab B2 is all about it).
@@ -762,15 +795,17 @@ assert verdict.correct, verdict
 #
 # </details>
 #
-# **3.** A list of sessions reads every log whenever it is opened. How can that be saved, and why may the cache be trusted?
+# **One more.** A list of sessions reads every log whenever it is opened. How can that be saved, and why may the cache be
+# trusted?
 #
 # <details><summary>An answer</summary>
 #
 # Store checkpoints (the cell that prints `rows`) and let the list read only those: `view_checkpoint(rows)` gives the views
 # without the log, and their watermark. When a session is opened, `restore` adds the events behind it. It can be trusted because
 # each row has its version and its watermark: another version is folded anew, with the reason (the cell `raised`), and a
-# watermark beyond the log is folded anew or refused (the two cells with the shorter log). A cache can be thrown away at any
-# time, for the log is there. The other way round it cannot.
+# watermark beyond the log is folded anew or refused (the two cells with the shorter log). It takes two more things: whoever
+# changes `apply` raises the version, and a store keeps a digest of the event, without which a log that grew differently goes
+# unnoticed (the cell `regrown`). A cache can be thrown away at any time, for the log is there. The other way round it cannot.
 #
 # </details>
 
@@ -779,11 +814,12 @@ assert verdict.correct, verdict
 #
 # - 投影是纯函数：旧状态加一个事件得到新状态；跟着会话算和从头算，结果一样。
 # - 同一个对象就是没有变化；所有视图同在一条水位线上，快照会说是哪一条。
-# - 缓存带着版本和水位线；不能证明还对的，就从日志重新算，并说明原因。
+# - 缓存带着版本和水位线，存储还记着事件的指纹；存储不能证明还对的，就从日志重新算，并说明原因。
 
 # %% recap [markdown] lang="en"
 # ## Recap
 #
 # - A projection is pure: a state and an event give the next state, and following live gives the same as folding from scratch.
 # - The same object means no change; all views are of one watermark, and a snapshot says which.
-# - A cache has a version and a watermark; what cannot be proven right is folded again from the log, with the reason.
+# - A cache has a version and a watermark, and in a store a digest of the event; what a store cannot prove is folded again from
+#   the log, with the reason.

@@ -512,7 +512,7 @@ print(chunk.point.number, chunk.kept, {event.type for event in never})
 #
 # </details>
 #
-# **2.** 遇到残尾，第 34 章拒绝，第 4 章切掉。哪个对？
+# **1.** 遇到残尾，第 34 章拒绝，第 4 章切掉。哪个对？
 #
 # <details><summary>参考答案</summary>
 #
@@ -522,7 +522,7 @@ print(chunk.point.number, chunk.kept, {event.type for event in never})
 #
 # </details>
 #
-# **3.** 为什么结局未知不记成失败？
+# **2.** 为什么结局未知不记成失败？
 #
 # <details><summary>参考答案</summary>
 #
@@ -544,7 +544,7 @@ print(chunk.point.number, chunk.kept, {event.type for event in never})
 #
 # </details>
 #
-# **2.** Chapter 34 refuses a torn tail, chapter 4 cuts it off. Which is right?
+# **1.** Chapter 34 refuses a torn tail, chapter 4 cuts it off. Which is right?
 #
 # <details><summary>An answer</summary>
 #
@@ -555,7 +555,7 @@ print(chunk.point.number, chunk.kept, {event.type for event in never})
 #
 # </details>
 #
-# **3.** Why is an unknown outcome not recorded as a failure?
+# **2.** Why is an unknown outcome not recorded as a failure?
 #
 # <details><summary>An answer</summary>
 #

@@ -1,7 +1,7 @@
 # %% question [markdown] lang="zh"
 # # 续写、分叉、重放
 #
-# 40 分钟。手里有一份旧会话，想“接着来”。可以在原来的 id 上写下去，可以从中间另开一支，可以只看不做，
+# 55 分钟。手里有一份旧会话，想“接着来”。可以在原来的 id 上写下去，可以从中间另开一支，可以只看不做，
 # 也可以只带走一句话。**四个词，四件事：续写、分叉、重放、记忆。** 分不清，就会发出第二封邮件，或者让新会话拿到它不该有的权限。
 #
 # 学完你能：
@@ -13,7 +13,7 @@
 # %% question [markdown] lang="en"
 # # Fork, resume, replay
 #
-# 40 minutes. Here is an old session, and somebody wants to “go on from it”: to write on under its id, to branch off in the
+# 55 minutes. Here is an old session, and somebody wants to “go on from it”: to write on under its id, to branch off in the
 # middle, to look without doing anything, or to take one fact along. **Four words, four things: resume, fork, replay,
 # memory.** Mix them up, and a mail goes out twice, or a new session has rights that nobody gave it.
 #
@@ -28,12 +28,13 @@ from pathlib import Path
 from shutil import copytree
 
 from labsupport.outside import extract
-from labsupport.sessionlog import Reply, check_invariants, fork, lineage, replay, resume
+from labsupport.sessionlog import Reply, Session, check_invariants, fold, fork, lineage
+from labsupport.sessionlog import replay, resume, tool_pairing
 from labsupport.sessionlog.storage import JsonlStore
 from labsupport.workbench.checks.b8 import check_boundaries
-from labsupport.workbench.checks.base import compare
+from labsupport.workbench.checks.base import attempt, compare, refusal
 from labsupport.workbench.explorers.b8 import fork_explorer
-from labsupport.workbench.lineage_tables import four_words, refusal
+from labsupport.workbench.lineage_tables import four_words
 from labsupport.workbench.memory_play import remembered, user_said
 from labsupport.workbench.outbox_play import ask, mail_call, mail_tools, mails, record
 from labsupport.workbench.random_logs import random_log
@@ -43,13 +44,15 @@ from labsupport.workbench.scratch import fresh, scratch
 # ## 先看这份会话
 #
 # 第 1 轮数检验的次数；第 2 轮征得同意，给王医生发了一封提醒邮件；然后有人压缩了第 1 轮，
-# 用一段摘要换下它的消息；第 3 轮道谢。邮件是发件箱文件夹里的真文件，和日志分开放：
+# 用一段摘要换下它的消息；第 3 轮道谢（用户要求过用中文回答）。邮件是发件箱文件夹里的真文件，和日志分开放：
 
 # %% look [markdown] lang="en"
 # ## First, the session
 #
-# Turn 1 counts tests. Turn 2 asks for permission and sends a reminder to Dr. 王. Then somebody compacts turn 1: a summary
-# takes the place of its messages. Turn 3 says thank you. The mail is a real file in an outbox folder, apart from the log:
+# Turn 1 counts tests. Turn 2 asks for permission and sends a reminder to Dr. 王. Then somebody compacts turn 1: a summary takes
+# the place of its messages. Turn 3 says thank you. (The user asked for answers in Chinese, so the model answers in Chinese:
+# 提醒已发出 is “the reminder is out”, 不客气 “you are welcome”.) The mail is a real file in an outbox folder, apart from the
+# log:
 
 # %% recorded
 scratch()
@@ -72,14 +75,14 @@ for event in log.events:
 # ## 续写：同一个 id，接着写
 #
 # 进程重启了，用户回来继续谈。`resume` 读入整份日志，先修好该修的（B4），再记一个 `session/end-seed`：
-# 它之前是抄进来的，之后才是这个进程做的。`first_live_seq` 指着它。
+# 它之前是读进来的，之后才是这个进程做的（seed 是带进来的历史，不是随机种子）。`first_live_seq` 指着它。
 
 # %% resume [markdown] lang="en"
 # ## Resume: the same id, written on
 #
 # The process was restarted and the user comes back. `resume` reads the whole log, repairs what has to be repaired (B4), and
-# logs a `session/end-seed`: what stands before it was read in, what follows is what this process does. `first_live_seq` points
-# at it.
+# logs a `session/end-seed`: what stands before it was read in, what follows is what this process does (a seed here is the
+# history that was brought along, and has nothing to do with chance). `first_live_seq` points at it.
 
 # %% resume-session
 session = resume(JsonlStore("office"), "reminder")
@@ -111,17 +114,19 @@ for model in ("scripted-1", "scripted-2"):
 print(compare(guess, len(headers)))
 
 # %% resume-why [markdown] lang="zh"
-# 没换就不再记；换了，录制的循环看到上一个请求头在 `first_live_seq` 之前，就用理由 `resume` 记一个新的。
+# 没换就不再记；换了，请求头不同，就记一个新的；上一个请求头在 `first_live_seq` 之前，所以理由是 `resume`。
 # 以后查日志，就知道哪一轮用的是哪个模型。
 #
-# 到这里还没有写磁盘：要写，得 `attach`。在一份副本里做；写的时候，别人不能再续写同一个会话：
+# 到这里还没有写磁盘：要写，得 `attach`。在一份副本里做；写的时候，别人不能再续写同一个会话
+# （`refusal(f, …)` 调用 `f(…)`，给出它拒绝时的错误名，没有拒绝就是空的）：
 
 # %% resume-why [markdown] lang="en"
-# The same model: nothing new. Another: the loop that records sees that the last header stands before `first_live_seq`, and logs
-# a new one with the reason `resume`. Whoever reads the log later knows which model answered which turn.
+# The same model: nothing new. Another: the header differs, so a new one is logged; since the last one stands before
+# `first_live_seq`, its reason is `resume`. Whoever reads the log later knows which model answered which turn.
 #
 # Nothing was written to the disk yet; that takes `attach`. In a copy of the folder, then. While one process writes, nobody else
-# can resume the same session:
+# can resume the same session (`refusal(f, …)` calls `f(…)` and gives the name of the error with which it refuses, nothing when
+# it does not):
 
 # %% resume-attach
 store = JsonlStore(copytree("office", fresh("desk")))
@@ -163,13 +168,15 @@ child = fork(parent, end, "what-if")
 print({**child.header.to_json(), "createdAt": "…"})
 
 # %% fork-header [markdown] lang="zh"
-# 会话头记着出身：从谁来（`parentSession`），抄了几个事件（`seedLength`）。深度、预设、目录沿用父会话的。
-# 抄来的那几个事件之后，照样是一个 `session/end-seed`。让子会话问它自己的问题，然后看看父会话和它的文件动了没有：
+# 会话头记着出身：从谁来（`parentSession`），抄了几个事件（`seedLength`）。深度、预设、目录沿用父会话的。抄来的那几个事件之后，
+# 照样是一个 `session/end-seed`。不给 id，就由父会话的 id 和边界凑一个，同一处分叉几次都一样，所以要存两支，得自己起名字。让子
+# 会话问它自己的问题，然后看看父会话和它的文件动了没有（后两个数是父、子会话的事件数）：
 
 # %% fork-header [markdown] lang="en"
 # The header says where it comes from (`parentSession`) and how many events were copied (`seedLength`). Depth, preset and folder
-# are the parent's. Behind the copied events stands a `session/end-seed` here as well. Let the child ask a question of its own,
-# and see whether the parent or its file has changed:
+# are the parent's. Behind the copied events stands a `session/end-seed` here as well. Without an id of your own the child gets
+# one from the parent's id and the boundary, the same each time: to store two forks of one place, name them. Let the child ask a
+# question of its own, and see whether the parent or its file has changed (the two numbers are the events of parent and child):
 
 # %% fork-lives
 store = JsonlStore(copytree("office", fresh("family")))
@@ -181,15 +188,16 @@ print(sorted(header.id for header in store.list()), len(parent.events), len(chil
 print(Path("family/reminder.jsonl").read_bytes() == before)
 
 # %% fork-same [markdown] lang="zh"
-# 父会话一个字节也没变，子会话有自己的文件。分叉的那一刻，它们派生出的消息是一样的；从那以后各走各的。
+# 父会话一个字节也没变，子会话有自己的文件。子会话派生出的消息，和父会话走到那个边界时的一样（定律一节会验证）；
+# 从那以后各走各的。
 #
 # ## 轮次中间不能分叉
 #
 # 从第 2 轮的 `tool/call` 之后分叉，会怎样？
 
 # %% fork-same [markdown] lang="en"
-# Not a byte of the parent changed, and the child has a file of its own. At the fork both derive the same messages; from there
-# each goes its own way.
+# Not a byte of the parent changed, and the child has a file of its own. It derives the messages that the parent derived when it
+# stood at that boundary (the law below checks that); from there each goes its own way.
 #
 # ## Not inside a turn
 #
@@ -211,15 +219,30 @@ legal = lineage.boundaries(parent.events)
 print(legal)
 print([parent.events[seq].type for seq in legal])
 
+# %% half [markdown] lang="zh"
+# 硬抄一半会怎样？不用 `fork`，拿到 `tool/call` 为止的事件直接造一个会话。看看它的调用，再让它开始下一轮：
+
+# %% half [markdown] lang="en"
+# And if half a turn were copied all the same? Here a session is made of the events up to the `tool/call`, without `fork`. See
+# its calls, and let it begin its next turn:
+
+# %% half-copied
+half = Session.create("half", seed=parent.events[:call + 1])
+print(fold(tool_pairing, half.events)["calls"])
+print(refusal(ask, half, "Go on.", Reply("Yes.")))
+
 # %% think-fork [markdown] lang="zh"
-# **教材的思考题 7（★★）：为什么不能从打开的轮次中间分叉？** 想想被拒绝的那个 `send_mail` 调用：邮件由谁发，结果写进谁的日志？
+# 那个调用等不到结果，下一轮也没法开始：这一轮还在进行。
+#
+# **教材的思考题 7（★★）：为什么不能从进行中的轮次中间分叉？** 想想刚才在它之后分叉被拒绝的那个 `send_mail` 调用：邮件由谁发，
+# 结果写进谁的日志？
 #
 # <details><summary>参考答案</summary>
 #
-# 轮次是一件还没做完的事，有一个正在做它的进程。抄到一半，子会话里就有了没有结果的调用：邮件由父会话发，结果只写进父会话的日志
-# （上面报错的那一格，c2 就是）。子会话若照恢复的办法补一个“结局未知”，就是对一件正常进行的事说了假话；若重新执行，
-# 就发出第二封。调用与结果要成对，否则模型的接口也会拒绝（B2）；轮次不能嵌套，半截的轮次还会让子会话的下一轮没法开始。
-# 等这一轮结束，或者退回最近的边界，就都没有问题：分叉抄的是已经成为事实的东西。
+# 轮次是一件还没做完的事，有一个正在做它的进程。抄到一半，子会话里就有了没有结果的调用（硬抄的那一格里的 c2；下面滑块停
+# 在 `tool/call` 的那张图也会说出来）：邮件由父会话发，结果只写进父会话的日志。子会话若照恢复的办法补一个“结局未知”，就是对一件
+# 正常进行的事说了假话；若重新执行，就发出第二封。给模型的调用与结果要成对，轮次不能嵌套，半截的轮次还会让子会话的下一轮没法开
+# 始（硬抄的那一格，`EventError`）。等这一轮结束，或者退回最近的边界，就都没有问题：分叉抄的是已经成为事实的东西。
 #
 # </details>
 #
@@ -227,21 +250,26 @@ print([parent.events[seq].type for seq in legal])
 #
 # 左边是父会话的日志，✓ 是合法的边界；右边是真的分叉出来的子会话：会话头，历史里写着而它没有的东西，它的表面。
 #
+# `compaction/start` 没等到 `compaction/end`，就像一把没打开的锁。
+#
 # **拖动滑块找一找：** 有一把锁，子会话会从历史里抄到，却没有人替它打开。在哪几个 seq 之后分叉会这样？
 # 其中哪一处，表面已经换成了摘要？
 
 # %% think-fork [markdown] lang="en"
-# **Question 7 of the chapter (★★): why may a fork not start in the middle of an open turn?** Think of the call of `send_mail`
-# that was refused: who sends the mail, and in whose log does the result stand?
+# The call waits for a result that will never come, and no turn can begin while this one is open.
+#
+# **Question 7 of the chapter (★★): why may a fork not start in the middle of an open turn?** Think of the `send_mail` call
+# behind which the fork was refused: who sends the mail, and in whose log does the result stand?
 #
 # <details><summary>An answer</summary>
 #
 # A turn is something that is still being done, by a process that does it. Copied half-way, it leaves the child with a call
-# without a result: the parent sends the mail, and the result stands in the parent's log alone (c2, in the cell that was
-# refused). If the child closed it as recovery does, “outcome unknown” would be said of something that went quite normally; if
-# it ran the call again, there would be a second mail. Calls and results have to be paired, or the model's interface refuses
-# them (B2), and with a turn left open the child could not begin its next one. At the end of the turn, or back at the last
-# boundary, there is no such trouble: a fork copies what has become a fact.
+# without a result: the parent sends the mail, and the result stands in the parent's log alone (c2, in the cell that copies half
+# a turn, and in the picture below when the slider is on `tool/call`). If the child closed it as recovery does, “outcome
+# unknown” would be said of something that went quite normally; if it ran the call again, there would be a second mail. For the
+# model, calls and results have to be paired; and with a turn left open the child could not begin its next one (the same cell,
+# `EventError`). At the end of the turn, or back at the last boundary, there is no such trouble: a fork copies what has become a
+# fact.
 #
 # </details>
 #
@@ -249,6 +277,8 @@ print([parent.events[seq].type for seq in legal])
 #
 # On the left the parent's log, ✓ marks the legal boundaries. On the right the child, really forked: its header, what the
 # history tells of and the child does not have, and its surface.
+#
+# A `compaction/start` without its `compaction/end` is like a lock that nobody has opened.
 #
 # **Find it with the slider:** at some boundaries the child copies a lock that nobody will ever open. Behind which seqs? And at
 # which of them does the surface hold the summary already?
@@ -262,11 +292,11 @@ explorer.boundary.value = call
 explorer.still
 
 # %% moved [markdown] lang="zh"
-# 上面这张图停在刚才被拒绝的地方：没有子会话，红线，和回去的路。
+# 上面这张图停在刚才被拒绝的地方：没有子会话，红线，以及最近的合法边界。
 #
 # <details><summary>答案：哪几个 seq</summary>
 #
-# 压缩的括号里：`compaction/start`、`compaction/summary` 和替换的 `user/message` 之后。这三处都在轮次之间，合法；
+# 压缩开始和结束之间：`compaction/start`、`compaction/summary` 和替换的 `user/message` 之后。这三处都在轮次之间，合法；
 # 可 `compaction/end` 没有抄到，锁就作废了。到替换的那一个，表面才换成摘要。作废的锁不挡路，下面会看到为什么。
 #
 # </details>
@@ -279,13 +309,13 @@ explorer.still
 # **预测 2。** 这一轮会多出几封邮件？
 
 # %% moved [markdown] lang="en"
-# The picture above stands where the fork was refused: no child, a red line, and the way back.
+# The picture above stands where the fork was refused: no child, a red line, and the last legal boundary.
 #
 # <details><summary>Answer: which seqs</summary>
 #
-# Inside the bracket of the compaction: behind `compaction/start`, `compaction/summary` and the `user/message` that replaces.
-# All three stand between turns and are legal, but `compaction/end` is not copied, and so the lock is stale. Only the third has
-# the summary on its surface. A stale lock is no obstacle; why, comes below.
+# Between the beginning and the end of the compaction: behind `compaction/start`, `compaction/summary` and the `user/message`
+# that replaces. All three stand between turns and are legal, but `compaction/end` is not copied, and so the lock is stale. Only
+# the third has the summary on its surface. A stale lock is no obstacle; why, comes below.
 #
 # </details>
 #
@@ -353,12 +383,12 @@ print(mails("live") - sent, len(again.events) - len(live.events))
 print(list(again.derive_messages()) == list(live.derive_messages()))
 
 # %% replay-why [markdown] lang="zh"
-# 重放多出的那个事件是 `end-seed`，只在内存里。消息一条不差，发件箱一封不多：派生读的是日志里的结果，不是工具。
+# 重放多出的那个事件是 `end-seed`，只在内存里。消息一条不差，发件箱一封不多：派生只读日志里的结果，不运行工具。
 # 要它再往下跑一轮呢？
 
 # %% replay-why [markdown] lang="en"
-# The one more event is an `end-seed`, in memory only. The messages are the same and the outbox is as it was: what derives reads
-# the results in the log, and calls no tool. And if it is asked to go on?
+# The one more event is an `end-seed`, in memory only. The messages are the same and the outbox is as it was: deriving
+# reads the results in the log, and runs no tool. And if it is asked to go on?
 
 # %% break-replay tags=["raises-exception"]
 ask(again, "Go on.", Reply("Yes."))
@@ -369,7 +399,7 @@ ask(again, "Go on.", Reply("Yes."))
 # ## 定律
 #
 # 定律是对任何输入都成立的性质。**在每个合法的边界分叉：子会话抄到的和父会话那一段相同，派生出的消息也相同，
-# 自己没有毛病，父会话不变；别处一律拒绝。** 换许多随机的会话来试：
+# 不违反任何不变量，父会话不变；别处一律拒绝。** 换许多随机的会话来试：
 
 # %% broken-replay [markdown] lang="en"
 # The error says what to do instead.
@@ -377,7 +407,7 @@ ask(again, "Go on.", Reply("Yes."))
 # ## The law
 #
 # A law holds for every input. **Forked at any legal boundary, the child has what the parent had there and derives the same
-# messages, it breaks no rule, and the parent does not change; anywhere else it is refused.** On many random sessions:
+# messages, it breaks no invariant, and the parent does not change; anywhere else it is refused.** On many random sessions:
 
 # %% law
 logs = [random_log(seed) for seed in range(30)]
@@ -393,21 +423,22 @@ print(all(list(log.events) == list(random_log(seed).events)
           for seed, log in enumerate(logs)))
 
 # %% law-refused [markdown] lang="zh"
-# 其余的 seq 有多少，是不是全都拒绝了？
+# 其余的 seq 有多少，是不是全都拒绝了？根本不是 seq 的呢？
 
 # %% law-refused [markdown] lang="en"
-# How many other seqs are there, and are all of them refused?
+# How many other seqs are there, and are all of them refused? And what is no seq at all?
 
 # %% law-others
 others = [(log, event.seq) for log in logs for event in log.events
           if event.seq not in lineage.boundaries(log.events)]
 print(len(others), {refusal(fork, log, at) for log, at in others})
+print([refusal(fork, parent, at) for at in (-1, 999, True, 22.0)])
 
 # %% lock [markdown] lang="zh"
 # ## 作废的锁
 #
 # `compaction/start` 是一把锁：它没有结束之前，不许开始第二次压缩。假如进程正好死在压缩中间，这把锁谁来开？
-# 恢复不替它补 `compaction/end`（教材 §4.9.1）。先看进程死的时候：
+# 恢复不替它补 `compaction/end`（教材 §4.9.1）。先看进程死的时候，锁是谁的：
 
 # %% lock [markdown] lang="en"
 # ## A stale lock
@@ -416,14 +447,35 @@ print(len(others), {refusal(fork, log, at) for log, at in others})
 # opens it? Recovery adds no `compaction/end` (§4.9.1). First, at the death of the process:
 
 # %% lock-live
+from labsupport.workbench.watermarks import play
+
 start = next(event.seq for event in log.events if event.type == "compaction/start")
-print(lineage.compaction_locks(log.events[:start + 1]))
+dying = Session.create("reminder")
+play(log.events[:start + 1], dying)
+print(lineage.compaction_locks(dying.events))
+
+# %% lock-try [markdown] lang="zh"
+# 这时再压缩一次，会被拒绝（打印的是错误的代码）：
+
+# %% lock-try [markdown] lang="en"
+# A second compaction is refused at this moment (printed is the code of the error):
+
+# %% lock-busy
+from labsupport.sessionlog.compaction import compact
+from labsupport.sessionlog.summarizers import ScriptedSummarizer
+
+def compact_turn_1(session):
+    nodes = session.surface.nodes
+    return compact(session, nodes[0], nodes[3], ScriptedSummarizer(["A count."]))
+
+print(attempt(compact_turn_1, dying).error.code)
 
 # %% lock-predict [markdown] lang="zh"
-# **预测 3。** 另一个进程续写这份日志。锁是 `"live"`（还锁着），还是 `"stale"`（作废）？
+# **预测 3。** 另一个进程续写这份日志。锁是 `"live"`（还锁着），还是 `"stale"`（作废）？填字符串，例如 `guess_lock = "live"`。
 
 # %% lock-predict [markdown] lang="en"
-# **Prediction 3.** Another process resumes this log. Is the lock `"live"` or `"stale"` then?
+# **Prediction 3.** Another process resumes this log. Is the lock `"live"` or `"stale"` then? Fill in the word, such as
+# `guess_lock = "live"`.
 
 # %% guess-lock
 guess_lock = None
@@ -436,9 +488,22 @@ locks = lineage.compaction_locks(resume(store, "reminder").events)
 print(locks)
 print(compare(guess_lock, "stale" if locks.live is None else "live"))
 
+# %% lock-open [markdown] lang="zh"
+# 现在压缩同样的几条消息（新的压缩从哪个事件到哪个事件，还有这时的锁）：
+
+# %% lock-open [markdown] lang="en"
+# Now the same messages are compacted (from which event to which the new compaction goes, and the locks by then):
+
+# %% lock-free
+session = resume(store, "reminder")
+done = compact_turn_1(session)
+print(done.start_seq, done.end_seq, lineage.compaction_locks(session.events))
+
 # %% lock-why [markdown] lang="zh"
+# 作废的锁还留在日志里，但不挡路。
+#
 # `end-seed` 说：之前的事都是别的进程做的，那个进程不在了，它的锁也就没有主人了。日志没改一个字，意思变了。
-# 看时间是看不出来的：一次慢的压缩和一次死掉的压缩，时间上一个样。分叉的子会话，抄来的历史也以 `end-seed` 结尾，
+# 看时间是看不出来的：一次慢的压缩和一次死掉的压缩，看上去一样久。分叉的子会话，抄来的历史也以 `end-seed` 结尾，
 # 所以抄来的锁在它那里总是作废的。
 #
 # ## 记忆不是旧会话
@@ -447,6 +512,8 @@ print(compare(guess_lock, "stale" if locks.live is None else "live"))
 # **记忆**是挑出来的事实，放在它自己的库里；会话只是证据。只有用户自己说的话算数：
 
 # %% lock-why [markdown] lang="en"
+# The stale lock is still in the log, and in nobody's way.
+#
 # The `end-seed` says that everything before it was done by another process; that process is gone, and its lock has no owner.
 # Not a letter of the log changed, and its meaning did. Time would not tell: a slow compaction looks like a dead one. In a child
 # the copied history ends in an `end-seed` too, so a lock that it copied is always stale.
@@ -462,7 +529,7 @@ fact, = extract("reminder", user_said(parent))
 print(fact)
 
 # %% memory-entry [markdown] lang="zh"
-# 整个会话只留下一条事实，附着证据：哪个会话，哪个 seq。存的时候说明是谁的、谁可以读。
+# 整个会话只留下一条事实，附有证据：哪个会话，哪个 seq。存的时候说明是谁的、谁可以读。
 # 没有许可的人问它，得到的回答和问一条不存在的一样：
 
 # %% memory-entry [markdown] lang="en"
@@ -477,13 +544,13 @@ for key in ("language", "diagnosis"):
     print(key, refusal(memory.read, key, "guest", "ana"))
 
 # %% memory-conflict [markdown] lang="zh"
-# 前面的子会话里，用户说 “Please answer in English.”。两条事实冲突，记忆不替人选，要有人看过再改；旧值和各自的证据都还查得到。
-# 注意 `extract` 只收子会话自己的部分：抄来的那句“请用中文回答”不能当成第二个证据。
+# 前面的子会话里，用户说“Please answer in English.”。两条事实冲突，记忆不替人选，要有人看过再改；旧值和各自的证据都还查得到。
+# 注意 `user_said` 只把子会话自己的部分交给 `extract`：抄来的那句“请用中文回答”不能当成第二个证据。
 
 # %% memory-conflict [markdown] lang="en"
 # In the child above the user said “Please answer in English.” Two facts in conflict: memory does not choose, somebody has to
-# look and update; the old value and both pieces of evidence can still be found. `extract` gets the child's own part only: the
-# sentence that it copied from its parent is no second witness.
+# look and update; the old value and both pieces of evidence can still be found. `user_said` hands `extract` the child's own
+# part only: the sentence that it copied from its parent is no second witness.
 
 # %% memory-update
 later, = extract("what-if", user_said(child))
@@ -494,12 +561,13 @@ for version in memory.history("language", "ana"):
     print(version.version, version.value, version.evidence)
 
 # %% memory-forget [markdown] lang="zh"
-# 删除会话和忘记，是两件事。`delete` 删掉会话的日志，还列出它够不到的地方：分叉出去的子会话、备份、记忆、外面的世界。
-# 记忆还在：
+# 删除会话和忘记，是两件事。`delete` 删掉会话的日志，还列出它够不到的地方：磁盘上还没被覆盖的块、分叉出去的子会话、备份、
+# 记忆、外面的世界。记忆还在：
 
 # %% memory-forget [markdown] lang="en"
-# Deleting a session and forgetting are two things. `delete` takes the session's log away and lists what it cannot reach: the
-# children that were forked from it, backups, memory, the world outside. The memory is still there:
+# Deleting a session and forgetting are two things. `delete` takes the session's log away and lists what it cannot reach: blocks
+# of the disk that are not overwritten yet, the children that were forked from it, backups, memory, the world outside. The
+# memory is still there:
 
 # %% memory-delete-session
 memory = remembered(fact)
@@ -508,39 +576,42 @@ print([(place.kind, place.which) for place in store.delete("reminder").unreached
 print([header.id for header in store.list()], memory.read("language", "ana").value)
 
 # %% memory-forget-too [markdown] lang="zh"
-# 反过来，删掉记忆，会话里那句话还在；但从它再提取一次，也不会让记忆复活：
+# 反过来，删掉记忆，会话里那句话还在；但把同一条事实再提取一次、再存一次，也不会让记忆复活：
 
 # %% memory-forget-too [markdown] lang="en"
-# The other way round: forget the entry, and the sentence is still in the session, but extracting it once more does not bring
-# the entry back:
+# The other way round: forget the entry, and the sentence is still in the session, but to extract the fact and offer it once
+# more does not bring the entry back:
 
 # %% memory-forgotten
 memory = remembered(fact)
 memory.forget("language", "ana")
 print("请用中文回答".encode() in Path("office/reminder.jsonl").read_bytes())
-print(memory.remember(fact, "ana"), refusal(memory.read, "language", "ana"))
+same, = extract("reminder", user_said(parent))
+print(memory.remember(same, "ana"), refusal(memory.read, "language", "ana"))
 
 # %% memory-session [markdown] lang="zh"
-# 要两边一起删，就得两边都说：`forget_session` 让记忆不再依据这个会话，只靠它的条目也就没有了。
+# 要两边一起删，就得两边都说：`delete` 删会话，`forget_session` 让记忆不再依据这个会话，只靠它的条目也就没有了：
 
 # %% memory-session [markdown] lang="en"
-# To delete both, say so to both: after `forget_session` the memory rests on that session no more, and an entry that had no
-# other evidence is gone.
+# To delete both, say so to both: `delete` for the session, and `forget_session`, after which no entry rests on that session any
+# more; one that had no other evidence is gone:
 
 # %% memory-both
-memory = remembered(fact)
+memory, store = remembered(fact), JsonlStore(copytree("office", fresh("both")))
+print(store.delete("reminder").removed)
 print(memory.forget_session("reminder"))
 
 # %% four [markdown] lang="zh"
 # ## 四个词，并排
 #
-# 每一行都真的做一遍：拿同一份会话，再跑一轮，让模型调用 `send_mail`。运行子会话的循环没有这个工具：
+# 每一行都真的做一遍。前三行拿同一份会话再跑一轮，让模型调用 `send_mail`（运行子会话的循环没有这个工具）；
+# 记忆没有会话，只提取一次：
 
 # %% four [markdown] lang="en"
 # ## The four, side by side
 #
-# Each row is really tried: the same session, and one more turn in which the model calls `send_mail`. The child is run without
-# such a tool:
+# Each row is really tried. In the first three the same session runs one more turn, in which the model calls `send_mail` (the
+# child is run without such a tool); memory has no session, and facts are extracted once:
 
 # %% four-words
 four_words()
@@ -548,12 +619,12 @@ four_words()
 # %% exercise [markdown] lang="zh"
 # ## 练习：找出合法的边界
 #
-# `boundaries(events)` 收到一份日志的全部事件，返回一个列表：在哪些 seq 之后可以分叉。没有打开的轮次的地方就可以。
+# `boundaries(events)` 收到一份日志的全部事件，返回一个列表：在哪些 seq 之后可以分叉。没有进行中的轮次的地方就可以。
 # 日志可能是空的，可能停在一轮的中间，轮次之前、之间、之后都可能有别的事件。
 #
 # <details><summary>提示</summary>
 #
-# 从头走到尾，记住轮次现在开着没有：`turn/start` 打开它，`turn/end` 关上它，别的事件都不改变它。每走过一个事件，问一次。
+# 从头走到尾，记住现在有没有进行中的轮次：`turn/start` 打开一轮，`turn/end` 关上它，别的事件都不改变它。每走过一个事件，问一次。
 #
 # </details>
 
@@ -607,13 +678,13 @@ assert verdict.correct, verdict
 #     return legal
 # ```
 #
-# 数调用不够：没有调用在等，轮次也可能开着。步骤的结束也不够。`turn/end` 不问理由，被中断的一轮，恢复之后也是结束了的。
+# 数调用不够：没有调用在等，轮次也可能还在进行。步骤的结束也不够。`turn/end` 不问理由，被中断的一轮，恢复之后也是结束了的。
 #
 # </details>
 #
 # ## 思考题
 #
-# **2.** 有人提议：给 `replay` 加一个开关，打开它就把工具真的再跑一遍，“好看看结果变了没有”。行不行？
+# **1.** 有人提议：给 `replay` 加一个开关，打开它就把工具真的再跑一遍，“好看看结果变了没有”。行不行？
 #
 # <details><summary>参考答案</summary>
 #
@@ -623,7 +694,7 @@ assert verdict.correct, verdict
 #
 # </details>
 #
-# **3.** 为什么不干脆把所有旧会话都给模型看，当作记忆？
+# **2.** 为什么不干脆把所有旧会话都给模型看，当作记忆？
 #
 # <details><summary>参考答案</summary>
 #
@@ -656,7 +727,7 @@ assert verdict.correct, verdict
 #
 # ## Questions to think about
 #
-# **2.** Somebody proposes a switch for `replay`: with it on, the tools really run again, “to see whether the results changed”.
+# **1.** Somebody proposes a switch for `replay`: with it on, the tools really run again, “to see whether the results changed”.
 # Should it be built?
 #
 # <details><summary>An answer</summary>
@@ -668,7 +739,7 @@ assert verdict.correct, verdict
 #
 # </details>
 #
-# **3.** Why not simply show all old sessions to the model, and call that memory?
+# **2.** Why not simply show all old sessions to the model, and call that memory?
 #
 # <details><summary>An answer</summary>
 #

@@ -49,6 +49,15 @@ COMPLETED = '''def boundaries(events):
             legal.append(event.seq)
     return legal
 '''
+NOT_IN_A_TURN = '''def boundaries(events):
+    legal, inside = [], False
+    for event in events:
+        if event.type in ("turn/start", "turn/end"):
+            inside = event.type == "turn/start"
+        if not inside and event.type != "user/message":
+            legal.append(event.seq)
+    return legal
+'''
 
 WRONG = {
     "boundaries": [
@@ -59,8 +68,12 @@ WRONG = {
         (TURN_STARTS, "b8_wrong_turn_start"),
         (BALANCED, "b8_wrong_balanced"),
         (LENGTHS, "b8_wrong_no_event"),
+        (LENGTHS.replace("event.seq + 1", "event.seq - 99"), "b8_wrong_negative"),
         (COMPLETED, "b8_wrong_turn_end"),
-        ('def boundaries(events):\n    return [event for event in events if event.type == "turn/end"]\n', "b8_wrong_kind"),
+        (NOT_IN_A_TURN, "b8_wrong_summary"),
+        (LENGTHS.replace("append(event.seq + 1)", "extend([event.seq, event.seq])"), "b8_wrong_twice"),
+        ('def boundaries(events):\n    return [event for event in events if event.type == "turn/end"]\n', "b8_wrong_member"),
+        ('def boundaries(events):\n    return (event.seq for event in events if event.type == "turn/end")\n', "b8_wrong_kind"),
         ("def boundaries(events):\n    return events[-1].seq\n", "check_raised"),
     ],
 }

@@ -1,14 +1,15 @@
 """The checks of lab B3: do a learner's two projections give what the library's give, purely, after every event?"""
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import Any
 
 from labsupport.errors import LosslessError
 from labsupport.sessionlog import Session, SessionEvent, Unit, tool_pairing, turn_status
 from labsupport.sessionlog.driver import run_turn
-from labsupport.sessionlog.json_text import read_data, write_data
-from labsupport.sessionlog.models import Reply, ScriptedModel
+from labsupport.sessionlog.json_text import field, read_data, write_data
+from labsupport.sessionlog.models import Reply, ScriptedModel, call
+from labsupport.sessionlog.recovery import NOT_STARTED
 from labsupport.workbench.checks.b4 import recovered
-from labsupport.workbench.checks.base import Verdict, attempt, correct, not_started, untouched, wrong
+from labsupport.workbench.checks.base import Verdict, attempt, correct, not_started, shown, untouched, wrong
 from labsupport.workbench.random_logs import CONFIG, random_log
 from labsupport.workbench.text import say
 
@@ -57,6 +58,9 @@ def _step(apply: Apply, event: SessionEvent, text: bytes, expected: Any, case: s
     answer = attempt(apply, given, event)
     if answer.error is not None:
         return answer.verdict(case)
+    if isinstance(answer.value, Coroutine):
+        answer.value.close()  # nobody awaits it, which Python would complain of
+        return wrong("b3_async", case=case)
     if answer.value is None:
         return wrong("b3_none", case=case)
     try:
@@ -69,15 +73,10 @@ def _step(apply: Apply, event: SessionEvent, text: bytes, expected: Any, case: s
     if again.error is not None or again.value != answer.value:
         return wrong("b3_impure", case=case)
     if answer.value != expected:
-        return wrong(sentence(event, expected, answer.value), case=case, expected=_shown(expected), found=_shown(answer.value))
+        return wrong(sentence(event, expected, answer.value), case=case, expected=shown(expected), found=shown(answer.value))
     if nothing and answer.value is not given:
         return wrong("b3_new_object", case=case)
     return found
-
-
-def _shown(value: Any) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 160 else shown[:159] + "…"
 
 
 # Which sentence fits
@@ -93,7 +92,7 @@ def _turn_sentence(event: SessionEvent, expected: Any, found: Any) -> str:
     if event.type in ("step/end", "turn/end") and "step" in wrong_names:
         return "b3_step_left"
     if event.type == "turn/end" and "status" in wrong_names:
-        return "b3_reason"
+        return "b3_reason" if isinstance(found["status"], str) else "b3_reason_whole"
     return "b3_differs"
 
 
@@ -103,7 +102,7 @@ def _pairing_sentence(event: SessionEvent, expected: Any, found: Any) -> str:
     if event.type == "turn/start" and found["calls"]:
         return "b3_old_calls"
     if event.type == "assistant/message":
-        return "b3_not_requested"
+        return "b3_not_requested" if found["calls"].keys() >= expected["calls"].keys() - _asked(event) else "b3_calls_lost"
     if event.type == "tool/call":
         return "b3_not_started"
     if event.type == "tool/result":
@@ -112,8 +111,15 @@ def _pairing_sentence(event: SessionEvent, expected: Any, found: Any) -> str:
         if expected["unknown"] != found["unknown"] and found["failed"] > expected["failed"]:
             return "b3_unknown_failed"
         if found["succeeded"] > expected["succeeded"]:
-            return "b3_failed_succeeded"
+            return "b3_failed_succeeded" if field(event.read(), "error") is not None else "b3_failed_bare"
+        if field(field(event.read(), "error"), "code") == NOT_STARTED and found["failed"] < expected["failed"]:
+            return "b3_not_started_failed"
     return "b3_differs"
+
+
+def _asked(event: SessionEvent) -> set[str]:
+    """The ids of the calls in the message of *event*."""
+    return {block["id"] for block in event.data["message"]["content"] if block["type"] == "tool-call"}
 
 
 # The logs, from small to large
@@ -145,11 +151,29 @@ def _call_logs() -> Iterator[Log]:
     yield "b3_log_answer", 0, answer.events
     yield "b3_log_works", 0, worked
     yield "b3_log_fails", 0, recovered([{"c1": "fails"}])
+    yield "b3_log_bare", 0, _without_error(recovered([{"c1": "fails"}]))
     yield "b3_log_unknown", 0, recovered([{"c1": "dies"}])
     yield "b3_log_two", 0, recovered([{"c1": "dies", "c2": "works"}])
+    yield "b3_log_steps", 0, _two_steps()
     yield "b3_log_rewritten", 0, _rewritten(worked)
     yield "b3_log_again", 0, recovered([{"c1": "works"}, {"c1": "works"}])
     yield from _random_logs()
+
+
+def _two_steps() -> Sequence[SessionEvent]:
+    """One turn in which a second message asks for another call."""
+    session = Session.create("case")
+    replies = [Reply(calls=[call(id, "works", "{}")]) for id in ("c1", "c2")]
+    run_turn(session, "Go on.", ScriptedModel([*replies, Reply("Done.")]), {"works": lambda given: "done"}, config=CONFIG)
+    return session.events
+
+
+def _without_error(events: Sequence[SessionEvent]) -> Sequence[SessionEvent]:
+    """*events* as another program may write them: a result that failed, and no `error` beside it."""
+    records = [event.to_json() for event in events]
+    for record in records:
+        record["data"].pop("error", None)
+    return [SessionEvent.from_json(record) for record in records]
 
 
 def _rewritten(events: Sequence[SessionEvent]) -> Sequence[SessionEvent]:

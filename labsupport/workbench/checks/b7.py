@@ -2,7 +2,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from labsupport.workbench.checks.base import Verdict, attempt, correct, not_started, untouched, wrong
+from labsupport.workbench.checks.base import Verdict, attempt, correct, not_started, shown, untouched, wrong
 from labsupport.workbench.flush_places import PROMISES, broken_promise, fewest_flushes, random_run
 from labsupport.workbench.text import say
 
@@ -42,8 +42,11 @@ def _case(run: Sequence[str]) -> str:
 
 def _verdict(run: Sequence[str], places: Any) -> Verdict:
     case = _case(run)
-    if not isinstance(places, list) or not all(type(place) is int for place in places):
+    if not isinstance(places, list):
         return wrong("b7_wrong_kind", case=case, kind=type(places).__name__)
+    other = [place for place in places if type(place) is not int]
+    if other:
+        return wrong("b7_wrong_number", case=case, place=shown(other[0]))
     if any(not 0 <= place <= len(run) for place in places) or len(set(places)) < len(places):
         return wrong("b7_wrong_place", case=case, last=len(run) - 1)
     broken = broken_promise(run, places)

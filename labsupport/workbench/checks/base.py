@@ -38,6 +38,15 @@ def wrong(key: str, **values: object) -> Verdict:
     return Verdict(False, key, say(key, **values))
 
 
+def shown(value: object) -> str:
+    """*value* as Python writes it, its beginning where that is long; only its type where it cannot be written."""
+    try:
+        words = repr(value)
+    except Exception:  # noqa: BLE001  a learner's own class may fail there
+        words = type(value).__name__
+    return words if len(words) <= LONGEST else words[:LONGEST - 1] + "…"
+
+
 def untouched(function: Callable[..., object], stub: Callable[..., object]) -> bool:
     """Whether *function* is still the *stub*: it uses the same names and values, in the same order.
 
@@ -101,6 +110,16 @@ def _line(error: BaseException) -> int | None:
     places = [(frame.f_code.co_filename, number) for frame, number in walk_tb(error.__traceback__)
               if "__file__" not in frame.f_globals]
     return [number for cell, number in places if cell == places[0][0]][-1] if places else None
+
+
+def refusal(function: Callable[..., Any], *arguments: Any) -> str:
+    """The name of the error with which *function* refuses *arguments*; empty when it does not.
+
+    >>> refusal(len, 3), refusal(len, "abc")
+    ('TypeError', '')
+    """
+    error = attempt(function, *arguments).error
+    return "" if error is None else type(error).__name__
 
 
 def compare(guess: object, found: object) -> str:

@@ -17,13 +17,19 @@ def flush_explorer() -> Explorer:
     """
     runs = all_runs()
     views, last = LogViews(runs[0].events), len(runs[0].events)
-    slider = widgets.IntSlider(last * 3 // 4, min=0, max=last, description=say("b7_killed"), layout={"width": "400px"})
+    slider = widgets.SelectionSlider(options=[(_moment(at), at) for at in runs[0].moments], value=last * 3 // 4,
+                                     description=say("b7_killed"), layout={"width": "400px"})
     policy = widgets.Dropdown(options=[(policy_words(name), name) for name in NAMES], value="on_barriers",
                               description=say("b7_policy"))
     store = widgets.Dropdown(options=STORES, description=say("b7_store"))
     button = Action(lambda: {**(button.value or {}), store.value: measure(store.value)}, say("b7_measure"), say("b7_measuring"))
 
-    def draw(killed: int, policy: str, store: str, measure: dict[str, Measured] | None) -> str:
+    def draw(killed: float, policy: str, store: str, measure: dict[str, Measured] | None) -> str:
         return flush_picture(runs, views, killed, policy, store, (measure or {}).get(store, NOT_MEASURED))
 
     return Explorer(draw, killed=slider, policy=policy, store=store, measure=button)
+
+
+def _moment(killed: float) -> str:
+    """As the slider shows it: how many events were appended, and the sign for a tool that runs."""
+    return f"{int(killed)}" if killed == int(killed) else f"{int(killed)} ▸"

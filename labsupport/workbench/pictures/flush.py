@@ -33,7 +33,7 @@ def policy_words(policy: str) -> str:
     return say(NAMES[policy], seconds=INTERVAL / 1000)
 
 
-def flush_picture(runs: Sequence[Run], views: LogViews, killed: int, policy: str, store: str,
+def flush_picture(runs: Sequence[Run], views: LogViews, killed: float, policy: str, store: str,
                   measured: Measured = NOT_MEASURED) -> str:
     """One row for each of *runs* with the kill through it, and below them worst loss against cost.
 
@@ -44,7 +44,7 @@ def flush_picture(runs: Sequence[Run], views: LogViews, killed: int, policy: str
     whole = len(views.events)
     columns = [
         Column(say("b7_col_policy"), 168),
-        Column("", 376, "xp-b", axis(whole, round_ticks(whole, 5), (killed, say("b7_killed_after", n=killed)))),
+        Column("", 376, "xp-b", axis(whole, round_ticks(whole, 5), (killed, say("b7_killed_after", n=int(killed))))),
         Column(say("b7_col_lost"), 46, "xp-n"), Column(say("b7_col_worst"), 54, "xp-n"),
         Column(say("b7_col_flushes"), 60, "xp-n"), Column(say("b7_col_ms"), 56, "xp-n"), Column(say("b7_col_cost"), 140)]
     lanes = [_lane("b7_turns", _spans("b7_turn", views.turns, whole), killed, whole),
@@ -61,8 +61,9 @@ def _cost_note(store: str, measured: Measured) -> str:
     return say("b7_chart_ms", store=store) if measured.ms else say("b7_chart_count")
 
 
-def _sentence(run: Run, views: LogViews, killed: int, store: str, measured: Measured) -> str:
-    said = [say("b7_say_killed", n=killed, of=len(run.events), policy=policy_words(run.policy)),
+def _sentence(run: Run, views: LogViews, killed: float, store: str, measured: Measured) -> str:
+    said = [say("b7_say_killed" if killed else "b7_say_none", n=int(killed), of=len(run.events), last=int(killed) - 1,
+                policy=policy_words(run.policy)),
             say("b7_say_lost", n=run.lost(killed)), say("b7_say_worst", n=run.worst)]
     running = _running(views, killed)
     if running is not None:
@@ -75,9 +76,9 @@ def _sentence(run: Run, views: LogViews, killed: int, store: str, measured: Meas
     return say("b4_gap").join(said)
 
 
-def _running(views: LogViews, killed: int) -> Span | None:
-    """The tool that runs between event *killed* and the one before it, if one does."""
-    return next((span for span in _tool_spans(views) if span.began < killed <= span.last), None)
+def _running(views: LogViews, killed: float) -> Span | None:
+    """The tool that runs when the process is *killed*, if one does: half an event after its tool/call."""
+    return next((span for span in _tool_spans(views) if span.began + 1.5 == killed), None)
 
 
 def _ms(value: float) -> str:
@@ -86,7 +87,7 @@ def _ms(value: float) -> str:
 
 # The lanes: what happened when
 
-def _lane(title: str, pieces: str, killed: int, whole: int) -> str:
+def _lane(title: str, pieces: str, killed: float, whole: int) -> str:
     line = f'<span class="xp-bar" style="position:absolute;inset:0"><b style="left:{percent(killed, whole)}"></b></span>'
     return tr(td(esc(say(title)), "xp-q"), td(f'<span class="xp-lane">{pieces}{line}</span>', "xp-b"), td(colspan=5))
 
@@ -112,21 +113,21 @@ def _tool_spans(views: LogViews) -> list[Span]:
 
 
 def _tools(views: LogViews, whole: int) -> str:
-    """A tool runs between two events, so its sign stands where the second begins."""
-    return " ".join(f'<i class="xp-c" style="border:0;left:{percent(span.began + 1, whole)};width:0"><span class="xp-c" '
+    """A tool runs when its tool/call was appended and the flush before it has returned: half an event later."""
+    return " ".join(f'<i class="xp-c" style="border:0;left:{percent(span.began + 1.5, whole)};width:0"><span class="xp-c" '
                     f'style="display:block;transform:translateX(-3px)" aria-hidden="true">▸</span>'
                     f'<span class="xp-vh">{esc(say("b7_tool_at", seq=span.began))}</span></i>' for span in _tool_spans(views))
 
 
 # The policies
 
-def _row(run: Run, killed: int, chosen: bool, measured: Measured) -> str:
+def _row(run: Run, killed: float, chosen: bool, measured: Measured) -> str:
     whole, durable = len(run.events), run.durable(killed)
     ticks = "".join(f'<s style="left:{percent(at, whole)}{";opacity:.55" if len(run.flushes) > whole / 2 else ""}"></s>'
                     for at in run.flushes)
-    lost = f'<i class="is-off" style="left:{percent(durable, whole)};width:{percent(killed - durable, whole)}"></i>'
+    lost = f'<i class="is-off" style="left:{percent(durable, whole)};width:{percent(run.lost(killed), whole)}"></i>'
     ink = (f'<span class="xp-bar xp-s"><em></em><i style="left:0;width:{percent(durable, whole)};top:8px;height:6px"></i>'
-           f'{lost if durable < killed else ""}{ticks}<b style="left:{percent(killed, whole)}"></b></span>')
+           f'{lost if run.lost(killed) else ""}{ticks}<b style="left:{percent(killed, whole)}"></b></span>')
     words = say("b7_durable", last=durable - 1) if durable else say("b7_durable_none")
     return tr(th(esc(policy_words(run.policy)), "xp-strong" if chosen else ""),
               td(f'{ink} <span class="xp-vh">{esc(words)}</span>', "xp-b"), td(number(run.lost(killed)), "xp-n"),

@@ -1,9 +1,9 @@
 """A fork behind any event: the parent's log, and beside it the child, or why there is none (lab B8)."""
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from labsupport.errors import ForkError
-from labsupport.sessionlog import Session, SessionHeader
+from labsupport.sessionlog import Session, SessionEvent, SessionHeader
 from labsupport.sessionlog.json_text import field
 from labsupport.sessionlog.lineage import compaction_locks
 from labsupport.workbench.log_views import LogViews
@@ -35,7 +35,7 @@ from labsupport.workbench.pictures.scrubber_cells import (
 from labsupport.workbench.pictures.trimmed import shortened
 from labsupport.workbench.text import say
 
-SURFACE_ROWS, ROOM = 6, 24
+SURFACE_ROWS, ROOM = 7, 24
 FIELDS = {"id": "b8_own", "parentSession": "b8_own", "seedLength": "b8_own", "delegationDepth": "b8_taken",
           "agentPreset": "b8_taken", "cwd": "b8_taken"}
 """Fields of a header, and whether a fork takes them over."""
@@ -54,7 +54,7 @@ def fork_picture(views: LogViews, legal: Collection[int], parent: SessionHeader,
         return page(say("b8_label"), say("b8_no_events"))
     child = outcome if isinstance(outcome, Session) else None
     left = heading(say("b8_parent"), parent_note(parent)) + rows_table(views, legal, seq, show_text)
-    right = [_headers(parent, child), _rights(child), _surface(views, child, show_text)]
+    right = [_headers(parent, child), _rights(views.events[:seq + 1], child), _surface(views, child, show_text)]
     stacked = '<div style="display:grid;gap:10px">' + "".join(f"<div>{panel}</div>" for panel in right) + "</div>"
     legend = key(f"✓ {esc(say('b8_key_legal'))}", swatch("is-line", say("b8_key_line")), swatch("is-off", say("b8_key_off")))
     return page(say("b8_label"), sentence(views, seq, outcome), panels(left, stacked, widths=(440, 364)), legend,
@@ -107,21 +107,23 @@ def _value(value: Any, room: int) -> str:
     return "–" if value is None else excerpt(shortened(str(value), room), room, "xp-m")
 
 
-def _rights(child: Session | None) -> str:
-    """What the copied history tells of, and what the child has of it."""
-    history = [] if child is None else child.events[:child.header.seed_length]
-    header = None if child is None else child.request_header()
+def _rights(history: Sequence[SessionEvent], child: Session | None) -> str:
+    """What *history*, the events up to the boundary, tells of, and what the child has of it."""
+    latest = next((event.read() for event in reversed(history) if event.type == "request/header"), None)
+    header = field(latest, "header")
     tools = [str(field(tool, "name")) for tool in field(header, "tools") or ()]
     approvals = sum(event.type == "approval/decided" for event in history)
-    stale = () if child is None else compaction_locks(child.events).stale
+    locks = compaction_locks(history)
+    started = max([-1 if locks.live is None else locks.live, *locks.stale])
     told = [("b8_tools", ", ".join(tools) or "–", "b8_tools_own"),
             ("b8_approvals", number(approvals), "b8_approvals_own"),
             ("b8_model", str(field(field(header, "config"), "model") or "–"), "b8_model_own"),
-            ("b8_lock", say("b8_lock_open", seq=stale[-1]) if stale else "–", "b8_lock_stale" if stale else "b8_lock_none")]
+            ("b8_lock", "–" if started < 0 else say("b8_lock_open", seq=started),
+             "b8_lock_none" if started < 0 else "b8_lock_stale")]
     columns = [Column("", 68), Column(say("b8_col_history"), 138), Column(say("b8_col_has"), 158)]
-    rows = [tr(th(esc(say(what))), td("" if child is None else excerpt(shortened(copied, 18), 18, "")),
-               td("" if child is None else esc(say(has)))) for what, copied, has in told]
-    return heading(say("b8_rights")) + table(columns, rows)
+    rows = [tr(th(esc(say(what))), td(excerpt(shortened(copied, 18), 18, "")),
+               td("–" if child is None else esc(say(has)))) for what, copied, has in told]
+    return heading(say("b8_rights"), say("b8_none") if child is None else "") + table(columns, rows)
 
 
 def _surface(views: LogViews, child: Session | None, show_text: bool) -> str:

@@ -1,6 +1,7 @@
 """The rows of the fork explorer: the parent's log, what of it the child begins with, and where a fork may begin."""
 from collections.abc import Collection
 
+from labsupport.sessionlog.json_text import field
 from labsupport.workbench.log_views import LogRow, LogViews, span_at
 from labsupport.workbench.pictures.base import Column, esc, excerpt, table, td, tr
 from labsupport.workbench.pictures.scrubber_cells import inked, window
@@ -8,6 +9,7 @@ from labsupport.workbench.pictures.scrubber_log import detail, seqs, span_cells
 from labsupport.workbench.pictures.trimmed import shortened
 from labsupport.workbench.text import say
 
+ID_ROOM = 8
 ROWS = 19
 """Rows of a log that is too long to be drawn whole; above and below it one row each says how many events are left out."""
 
@@ -39,8 +41,17 @@ def _row(views: LogViews, row: LogRow, legal: Collection[int], seq: int, last_le
     refused = now and seq not in legal
     head = f'<span class="xp-x">{esc(seqs(row))}</span>' if off else esc(seqs(row))
     classes = "is-off" if off else "is-cutbad" if refused else ""
-    return tr(td(head, "xp-n xp-m xp-hc"), turn, td(kind), td(detail(views, row, end, show_text)),
+    return tr(td(head, "xp-n xp-m xp-hc"), turn, td(kind), td(_detail(views, row, show_text)),
               td(_mark(row, legal, seq, last_legal)), classes=classes, now=now and not refused)
+
+
+def _detail(views: LogViews, row: LogRow, show_text: bool) -> str:
+    """What the event is about; of the id of a compaction its end, which tells it from others: there is no room for more."""
+    named = field(views.events[row.first].read(), "compactionId") if row.type.startswith("compaction/") else None
+    if not isinstance(named, str):
+        return detail(views, row, len(views.events) - 1, show_text)
+    short = named if len(named) <= ID_ROOM else "…-" + named.rpartition("-")[2]
+    return excerpt(shortened(short, ID_ROOM), ID_ROOM)
 
 
 def _mark(row: LogRow, legal: Collection[int], seq: int, last_legal: int | None) -> str:

@@ -43,6 +43,8 @@ WORDS = {
     "b3_log_aborted": {"zh": "在步骤中取消的轮次", "en": "a turn that was aborted within a step"},
     "b3_log_second": {"zh": "有第二轮的日志", "en": "a log with a second turn"},
     "b3_log_answer": {"zh": "两轮都没有调用的日志", "en": "a log of two turns without calls"},
+    "b3_log_steps": {"zh": "一轮两步、每步一个调用", "en": "a turn of two steps, each with a call"},
+    "b3_log_bare": {"zh": "一个失败了、没有写 error 的调用", "en": "a call that failed, without an error beside its result"},
     "b3_log_works": {"zh": "一个成功的调用", "en": "a call that succeeded"},
     "b3_log_fails": {"zh": "一个失败的调用", "en": "a call that failed"},
     "b3_log_unknown": {"zh": "一个结局未知的调用", "en": "a call whose outcome is unknown"},
@@ -50,6 +52,10 @@ WORDS = {
     "b3_log_rewritten": {"zh": "结果后来被改写的调用", "en": "a call whose result was rewritten"},
     "b3_log_again": {"zh": "两轮用了同一个 id 的日志", "en": "a log whose two turns use the same id"},
     "b3_log_random": {"zh": "随机日志 {seed}", "en": "random log {seed}"},
+    "b3_async": {
+        "zh": "{case}：你的函数是异步的，它给出的不是状态，而是一样要等的东西。去掉 async。",
+        "en": "On {case}: your function is asynchronous and gives something to wait for, not a state. Take async away.",
+    },
     "b3_none": {
         "zh": "{case}：你的函数什么也没有返回。什么也没变的时候，返回 state 本身。",
         "en": "On {case}: your function returns nothing. When nothing changes, return the state itself.",
@@ -97,18 +103,30 @@ WORDS = {
         "zh": "{case}：一轮为什么结束，写在 data[\"reason\"][\"kind\"] 里，不一定是 completed。",
         "en": "On {case}: data[\"reason\"][\"kind\"] says why the turn ended; not every turn was completed.",
     },
+    "b3_reason_whole": {
+        "zh": "{case}：status 是 data[\"reason\"][\"kind\"] 里的那个词，不是整个 reason；应当是 {expected}，你的是 {found}。",
+        "en": "On {case}: status is the word in data[\"reason\"][\"kind\"], not the whole reason; it should be {expected}; "
+              "yours is {found}.",
+    },
     "b3_old_calls": {
         "zh": "{case}：新的一轮要清空 calls，同一个 id 在这里是另一个调用。",
         "en": "On {case}: a new turn begins without calls: the same id is another call here.",
     },
     "b3_not_requested": {
-        "zh": "{case}：助手的消息里每个 tool-call 块都是一个 requested 的调用，以它的 id 为键；应当是 {expected}。",
+        "zh": "{case}：助手的消息里每个 tool-call 块都是一个 requested 的调用，以它的 id 为键；"
+              "应当是 {expected}，你的是 {found}。",
         "en": "On {case}: each tool-call block of the message is a call that was requested, under its id; it should be "
-              "{expected}.",
+              "{expected}; yours is {found}.",
+    },
+    "b3_calls_lost": {
+        "zh": "{case}：这一轮前面的调用要留着，新消息只往里添。应当是 {expected}，你的是 {found}。",
+        "en": "On {case}: earlier calls of the turn stay; a message only adds its own. It should be {expected}; yours is "
+              "{found}.",
     },
     "b3_not_started": {
-        "zh": "{case}：工具开始运行了，这个调用的状态应当是 started；应当是 {expected}。",
-        "en": "On {case}: the tool starts, and its call becomes started; it should be {expected}.",
+        "zh": "{case}：工具开始运行了，这个调用变成 started，别的调用不动。应当是 {expected}，你的是 {found}。",
+        "en": "On {case}: the tool starts, and its call becomes started, no other does. It should be {expected}; yours is "
+              "{found}.",
     },
     "b3_twice": {
         "zh": "{case}：这个结果是改写，不是又一次回答，你把它数了两遍。已经有结局的调用，不再变。",
@@ -123,5 +141,14 @@ WORDS = {
     "b3_failed_succeeded": {
         "zh": "{case}：结果块里 isError 为 true，你却算它成功了。",
         "en": "On {case}: isError is true in the block of the result, and you count a success.",
+    },
+    "b3_failed_bare": {
+        "zh": "{case}：这个结果没有写 error，可结果块里 isError 为 true，它失败了。有没有 error 不说明什么。",
+        "en": "On {case}: this result has no error, and isError is true in its block: it failed. Whether there is an error "
+              "says nothing.",
+    },
+    "b3_not_started_failed": {
+        "zh": "{case}：TOOL_NOT_STARTED 按 isError 算失败，只有 TOOL_OUTCOME_UNKNOWN 是 unknown。",
+        "en": "On {case}: TOOL_NOT_STARTED has isError and is a failure; only TOOL_OUTCOME_UNKNOWN is unknown.",
     },
 }

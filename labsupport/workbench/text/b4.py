@@ -35,7 +35,7 @@ WORDS = {
               "not leave such a file: a new log appears whole or not at all.",
     },
     "b4_claim_none": {
-        "zh": "没有打开的轮次，没有悬而未决的调用。",
+        "zh": "没有进行中的轮次，没有悬而未决的调用。",
         "en": "No turn is open, and no call waits for an answer.",
     },
     "b4_claim_turn": {
@@ -102,7 +102,7 @@ WORDS = {
     },
     "b4_say_files_same": {"zh": "inspect 和 load 都不改文件。", "en": "inspect and load leave the file alone."},
     "b4_events": {"zh": "{n:,} 个事件", "en": "{n:,} events", "one": "{n:,} event"},
-    "b4_col_when": {"zh": "死亡时刻", "en": "killed"},
+    "b4_col_when": {"zh": "杀死的时刻", "en": "killed"},
     "b4_col_durable": {"zh": "已落盘", "en": "durable"},
     "b4_col_back": {"zh": "读回", "en": "read back"},
     "b4_col_lost": {"zh": "已落盘却丢失", "en": "durable but lost"},

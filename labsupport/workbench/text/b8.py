@@ -76,10 +76,24 @@ WORDS = {
     "b8_log_open": {"zh": "最后一轮没有结束的日志", "en": "a log whose last turn is open"},
     "b8_log_resumed": {"zh": "中断、恢复、再续写的日志", "en": "a log that was interrupted, recovered and resumed"},
     "b8_log_before": {"zh": "第一轮之前就有事件的日志", "en": "a log with an event before its first turn"},
-    "b8_log_compacted": {"zh": "两轮之间有一次压缩的日志", "en": "a log with a compaction between two turns"},
+    "b8_log_compacted": {"zh": "一轮之后压缩过的日志", "en": "a log that was compacted behind its turn"},
+    "b8_log_titled": {"zh": "轮次中间记了标题的日志", "en": "a log with a title inside its turn"},
+    "b8_log_random": {"zh": "随机日志 {seed}", "en": "random log {seed}"},
     "b8_wrong_kind": {
-        "zh": "{case}：要返回一个 seq 的列表，每个都是整数。",
-        "en": "On {case} a list of seqs is wanted, each a whole number.",
+        "zh": "{case}：要返回一个 seq 的列表，你返回的是 {kind}。",
+        "en": "On {case} you return {kind}; a list of seqs is wanted.",
+    },
+    "b8_wrong_member": {
+        "zh": "{case}：你的列表里有 {member}，它不是整数；seq 都是整数。",
+        "en": "On {case} {member} is in your list, which is no whole number; seqs are.",
+    },
+    "b8_wrong_twice": {
+        "zh": "{case}：seq {seq} 在你的列表里不止一次，每个边界说一次就够。",
+        "en": "On {case} seq {seq} is in your list more than once; a boundary is named once.",
+    },
+    "b8_wrong_negative": {
+        "zh": "{case}：你返回了 {seq}，可日志里没有这个 seq，seq 从 0 数起。",
+        "en": "On {case} you return {seq}, and there is no such event; seqs count from 0.",
     },
     "b8_wrong_no_event": {
         "zh": "{case}：你返回了 {seq}，可日志里没有这个 seq。边界是最后一个抄走的事件的 seq，不是事件的个数。",
@@ -87,10 +101,9 @@ WORDS = {
               "copied, not how many there are.",
     },
     "b8_wrong_balanced": {
-        "zh": "{case}：你允许在 seq {seq}（user/message）之后分叉。那里确实没有调用在等结果，可轮次还没有结束："
-              "只数调用不够。",
-        "en": "On {case} you allow a fork behind seq {seq} (user/message). No call waits for a result there, but the turn is "
-              "open: counting calls is not enough.",
+        "zh": "{case}：你允许在 seq {seq}（user/message）之后分叉。没有调用在等结果，不等于轮次结束了。",
+        "en": "On {case} you allow a fork behind seq {seq} (user/message). That no call waits for a result does not mean that "
+              "the turn has ended.",
     },
     "b8_wrong_step_end": {
         "zh": "{case}：你允许在 seq {seq}（step/end）之后分叉。步骤结束了，轮次没有：同一轮里也许还有下一步。",
@@ -98,7 +111,7 @@ WORDS = {
               "may follow.",
     },
     "b8_wrong_turn_start": {
-        "zh": "{case}：你允许在 seq {seq}（turn/start）之后分叉。轮次从这个事件起就是打开的。",
+        "zh": "{case}：你允许在 seq {seq}（turn/start）之后分叉。轮次从这个事件起就在进行。",
         "en": "On {case} you allow a fork behind seq {seq} (turn/start). From this event on the turn is open.",
     },
     "b8_wrong_inside": {
@@ -106,12 +119,18 @@ WORDS = {
         "en": "On {case} you allow a fork behind seq {seq} ({type}), inside a turn.",
     },
     "b8_wrong_turn_end": {
-        "zh": "{case}：少了 seq {seq}（turn/end）。轮次无论以什么理由结束，在它之后都可以分叉。",
-        "en": "On {case} seq {seq} (turn/end) is missing. Whatever the reason a turn ended for, a fork may follow.",
+        "zh": "{case}：少了 seq {seq}（turn/end）。它关上了轮次，不问理由，它自己就是边界：先更新，再问。",
+        "en": "On {case} seq {seq} (turn/end) is missing. It closes the turn, whatever the reason, and is a boundary itself: "
+              "update first, then ask.",
     },
     "b8_wrong_before": {
-        "zh": "{case}：少了 seq {seq}（{type}）。第一轮开始之前，也没有打开的轮次。",
+        "zh": "{case}：少了 seq {seq}（{type}）。第一轮开始之前，也没有进行中的轮次。",
         "en": "On {case} seq {seq} ({type}) is missing. Before the first turn no turn is open either.",
+    },
+    "b8_wrong_summary": {
+        "zh": "{case}：少了 seq {seq}（user/message）。它是两轮之间换下旧消息的一段摘要，没有打开任何轮次。",
+        "en": "On {case} seq {seq} (user/message) is missing. It is a summary that takes the place of messages between two "
+              "turns; it opens none.",
     },
     "b8_wrong_between": {
         "zh": "{case}：少了 seq {seq}（{type}）。轮次之间不只有 turn/end，每个事件之后都可以分叉。",

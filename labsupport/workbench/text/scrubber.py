@@ -1,7 +1,7 @@
 """Words of the log scrubber, labs B1 and B2."""
 
 WORDS = {
-    "scrub_slider": {"zh": "seq 水位", "en": "seq"},
+    "scrub_slider": {"zh": "seq 水位线", "en": "seq"},
     "scrub_label": {"zh": "日志滑块", "en": "Log scrubber"},
     "scrub_no_events": {"zh": "这份日志里还没有事件。", "en": "There is no event in this log yet."},
     "scrub_as_of": {"zh": "截至 {seq}", "en": "as of {seq}"},
@@ -16,7 +16,7 @@ WORDS = {
     "scrub_part": {"zh": "第 {first:,}–{last:,} 行，共 {count:,} 行", "en": "rows {first:,}–{last:,} of {count:,}"},
     "scrub_earlier": {"zh": "前面还有 {n:,} 个事件", "en": "{n:,} earlier events", "one": "{n:,} earlier event"},
     "scrub_events_later": {"zh": "后面还有 {n:,} 个事件", "en": "{n:,} later events", "one": "{n:,} later event"},
-    "scrub_later": {"zh": "水位之后", "en": "after the watermark"},
+    "scrub_later": {"zh": "水位线之后", "en": "after the watermark"},
     "scrub_characters": {"zh": "{n:,} 个字符", "en": "{n:,} characters", "one": "{n:,} character"},
     "scrub_col_turn": {"zh": "轮次", "en": "turn"},
     "scrub_col_step": {"zh": "步骤", "en": "step"},
