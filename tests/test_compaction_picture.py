@@ -1,7 +1,5 @@
 """Lab B5's explorer: every range is really compacted on a copy; what is drawn is what came of it; and nothing jumps."""
 import re
-import time
-from statistics import median
 
 import pytest
 
@@ -78,7 +76,8 @@ def test_each_range_is_what_the_library_makes_of_it(session, tries):
         it, copy = tries.at(start, end, 0), replay(session.events)
         made, refusal = tried(copy, start, end)
         if made is None:
-            assert it.refused == ("summary" if refusal.code == "summary" else "behind" if refusal.call is None else "pair")
+            unfit = "empty" if "says nothing" in str(refusal) else "summary"
+            assert it.refused == (unfit if refusal.code == "summary" else "backwards" if refusal.call is None else "pair")
             assert (it.after.nodes, it.after.estimated, it.after.real) == (
                 tries.before.nodes, tries.before.estimated, tries.before.real)
             assert it.after.events - tries.before.events == (2 if refusal.code == "summary" else 0)
@@ -184,7 +183,7 @@ def test_a_legal_range_has_its_summary_in_its_place(tries):
 
 
 def test_all_figures_are_in_the_sentence(tries):
-    for start, end, retain in [(2, 54, 20), (2, 52, 0), (71, 71, 0), (66, 2, 0), (2, 71, 50), (9, 11, 0)]:
+    for start, end, retain in [(2, 54, 20), (2, 52, 0), (37, 37, 0), (71, 71, 0), (66, 2, 0), (2, 71, 50), (9, 11, 0)]:
         it = tries.at(start, end, retain)
         said = sentence_of(compaction_picture(tries, it))
         for size in (it.after.nodes, it.after.estimated, it.after.real, it.after.events):
@@ -196,10 +195,13 @@ def test_all_figures_are_in_the_sentence(tries):
                             "or 54.", id="an end inside a pair"),
     pytest.param(54, 71, 0, "c4 is called at 50, which stays outside, and its result at 54 is inside. Legal starts nearby: 50 "
                             "or 61.", id="a start inside a pair"),
-    pytest.param(66, 2, 0, "runs backwards: on the surface, 66 stands behind 2", id="backwards"),
-    pytest.param(71, 71, 0, "and would shadow 9: it is refused. The surface is as it was", id="a summary that is too big"),
-    pytest.param(2, 71, 20, "reaches into the tail that is to stay, 49 tokens from seq 61 on. An end may be at 54 at most",
-                 id="into the tail"),
+    pytest.param(66, 2, 0, "runs backwards: on the surface, 66 comes after 2", id="backwards"),
+    pytest.param(37, 37, 0, "and would shadow 13: it is refused. The surface is as it was", id="a summary that is too big"),
+    pytest.param(71, 71, 0, "says nothing, and the range would be forgotten: it is refused. The surface is as it was",
+                 id="a summary that says nothing"),
+    pytest.param(18, 42, 0, "and would shadow 141: it is refused", id="a turn and more, and its summary is no shorter"),
+    pytest.param(2, 71, 20, "reaches into the tail: 20 tokens asked for, in whole messages and pairs 49, from seq 61 on. The "
+                 "end must come before it.", id="into the tail"),
     pytest.param(2, 54, NOW, "so long a tail takes in all", id="nothing but tail"),
 ])
 def test_what_is_refused_says_why_and_leaves_the_right_side_as_before(tries, start, end, retain, said):
@@ -281,17 +283,6 @@ def test_a_long_history_is_drawn_around_its_edges():
     assert heights == {ROWS}
 
 
-def test_a_move_takes_less_than_50_milliseconds():
-    session = log_samples.load("long").session()
-    tries = Compactions(session)
-    seqs, took = [node.seq for node in tries.nodes], []
-    for at in range(3, 98, 5):
-        began = time.perf_counter()
-        compaction_picture(tries, tries.at(seqs[0], seqs[at], 0), show_text=True)
-        took.append(time.perf_counter() - began)
-    assert median(took) < 0.05
-
-
 # The widget
 
 def test_the_sliders_move_the_picture(session):
@@ -336,7 +327,7 @@ def test_a_node_counts_words_and_no_frames(session):
 
 
 def test_both_languages_say_the_same_figures(tries):
-    for start, end, retain in [(2, 54, 20), (2, 52, 0), (71, 71, 0), (66, 2, 0), (2, 71, 50), (2, 54, NOW)]:
+    for start, end, retain in [(2, 54, 20), (2, 52, 0), (37, 37, 0), (71, 71, 0), (66, 2, 0), (2, 71, 50), (2, 54, NOW)]:
         it = tries.at(start, end, retain)
         figures = []
         for lang in ("zh", "en"):

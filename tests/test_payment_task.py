@@ -1,13 +1,14 @@
 """Lab B5's task, and what the lab shows of it: the history, its tables, the payment that is made twice, the long result."""
+import re
 from types import SimpleNamespace
 
 import pytest
 from msgspec import UNSET
 
 from labsupport.outside import Attachments
-from labsupport.sessionlog import check_compaction, check_invariants, pairing_cuts, prune_session, replay, resume
+from labsupport.sessionlog import Session, check_compaction, check_invariants, pairing_cuts, prune_session, replay, resume
 from labsupport.sessionlog.compaction import compact
-from labsupport.sessionlog.compaction_report import compaction_ids
+from labsupport.sessionlog.compaction_report import compaction_ids, compaction_report
 from labsupport.sessionlog.quality import check_summary
 from labsupport.sessionlog.ranges import choose_range
 from labsupport.sessionlog.spill import Spill
@@ -115,7 +116,8 @@ def test_good_passes_the_six_checks_and_bad_fails_each(log, chosen):
 # The tables
 
 def test_the_six_checks_are_a_row_each_in_both_languages(log, chosen):
-    for lang, missing in (("en", "op-0001 missing (30)"), ("zh", "丢了 op-0001 (30)")):
+    for lang, missing in (("en", "that due failed missing (54); op-0001 missing (30)"),
+                          ("zh", "丢了：due 失败这件事 (54)；丢了：op-0001 (30)")):
         with speaking(lang):
             table = six_checks(log, chosen.seqs, good=GOOD, bad=BAD)
         assert len(table) == 6
@@ -146,7 +148,30 @@ def test_the_six_questions_say_how_it_ended(log, chosen, summarizer, options, co
     assert len(table) == 6
     assert cells(table)[0][1:] == ["manual", "75"]
     assert cells(table)[4][1] == state
-    assert cells(table)[5][1] == "nothing"
+    assert cells(table)[5][1] == "nothing came"
+
+
+@pytest.mark.parametrize(("details", "said"), [
+    ({}, "provider workbook, model scripted-1; configuration: the log does not say"),
+    ({"maxTokens": 500}, "provider workbook, model scripted-1; configuration: maxTokens 500"),
+    ({"maxTokens": 500, "usage": {"outputTokens": 9}},
+     "provider workbook, model scripted-1, usage {'outputTokens': 9}; configuration: maxTokens 500"),
+])
+def test_the_configuration_of_the_writer_is_told_or_said_to_be_missing(log, chosen, details, said):
+    session = replay(log)
+    compact(session, chosen.start, chosen.end, ScriptedSummarizer([GOOD], details=details))
+    assert cells(six_questions(session.events, compaction_ids(session.events)[-1]))[3][1] == said
+
+
+@pytest.mark.parametrize("cut", [1, 2, 3, 4])
+def test_a_lock_that_nobody_released_is_void_after_a_replay(log, chosen, cut):
+    session = replay(log)
+    made = compact(session, chosen.start, chosen.end, ExtractiveSummarizer(500))
+    back = replay(session.events[:made.start_seq + cut])
+    state = compaction_report(back.events, made.id).state.value
+    assert state["stale"] == (cut < 4)
+    nodes = back.surface.nodes
+    assert outcome(compact, back, nodes[0], nodes[-1], ExtractiveSummarizer(100)) == "made"
 
 
 @pytest.mark.parametrize(("trigger", "code"), [("manual", "made"), ("pressure", "changed")])
@@ -170,6 +195,7 @@ def test_pruning_is_exact_and_the_log_has_it_all(log, chosen, tmp_path):
     assert cells(fact_table(facts, before=replay(log), pruned=pruned, summary=session)) == [
         ["op-0001", "yes", "yes", "yes", "yes"], ["BK-00001", "yes", "yes", "no", "yes"],
         ["BK-00120", "yes", "no", "no", "yes"], ["BK-00240", "yes", "yes", "no", "yes"]]
+    assert cells(fact_table(["op-0001"], before=replay(log), after=Session.create("empty"))) == [["op-0001", "yes", "no", "no"]]
 
 
 def test_a_spilled_result_is_in_the_store_alone(tmp_path):
@@ -221,6 +247,44 @@ def test_cases_have_what_they_say():
         found = results(history(case))
         assert [result.failed for result in found] == [id in case.failed for id in case.results]
         assert all(text in result.text for text, result in zip(case.results.values(), found, strict=True))
+
+
+def repaired(changed):
+    """A right answer but for its lines, each of which goes through *changed* (mark, line of the result)."""
+    def repair(summary, messages):
+        kept, lost = re.findall(r"op-\d+", summary), {}
+        for result in results(messages):
+            for line in result.text.splitlines():
+                for id in re.findall(r"op-\d+", line):
+                    if id not in kept:
+                        lost[id] = changed("failed: " if result.failed else "done: ", line)
+        return "\n".join([summary, *lost.values()])
+    return repair
+
+
+@pytest.mark.parametrize(("changed", "key"), [
+    pytest.param(lambda mark, line: mark + line, "check_correct", id="as the task says"),
+    pytest.param(lambda mark, line: f"{mark}{line}\n", "check_correct", id="with empty lines"),
+    pytest.param(lambda mark, line: line, "b5_wrong_unmarked", id="no mark"),
+    pytest.param(lambda mark, line: f"{line} … ok", "b5_wrong_unmarked", id="a mark at the end"),
+    pytest.param(lambda mark, line: f"{mark}{line} … ok", "b5_wrong_line", id="more than the line"),
+    pytest.param(lambda mark, line: f"- {mark}{line}", "b5_wrong_unmarked", id="a list"),
+    pytest.param(lambda mark, line: "done: op " + "INV-1 op-1000", "b5_wrong_line", id="a line of one's own"),
+    pytest.param(lambda mark, line: f"{mark}{line}, not op-1000", "b5_wrong_again", id="an id twice"),
+    pytest.param(lambda mark, line: f"{'failed' if 'declined' in line else 'done'}: {line}", "b5_wrong_done", id="declined"),
+    pytest.param(lambda mark, line: f"{'done' if 'accepted' in line else 'failed'}: {line}", "b5_wrong_done", id="accepted"),
+    pytest.param(lambda mark, line: f"{'failed' if line.startswith('Error') else 'done'}: {line}", "b5_wrong_done", id="Error"),
+])
+def test_a_line_is_its_mark_and_the_line_of_the_result(changed, key):
+    assert check_repair(repaired(changed)).key == key
+
+
+def test_ids_that_share_a_line_are_told_about():
+    def repair(summary, messages):
+        lost = [result.text for result in results(messages) if not set(re.findall(r"op-\d+", result.text)) <= set(
+            re.findall(r"op-\d+", summary))]
+        return summary + ("\ndone: " + " ".join(lost) if lost else "")
+    assert check_repair(repair).key == "b5_wrong_line"
 
 
 def test_a_repair_that_raises_or_gives_no_text_is_told_so():

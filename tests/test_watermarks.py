@@ -1,7 +1,5 @@
 """Views side by side: what is shown at each event is what the library folds for the log up to there, and nothing jumps."""
 import re
-import time
-from statistics import median
 
 import pytest
 
@@ -147,15 +145,11 @@ def test_an_empty_log_has_a_sentence():
     assert sentence_of(watermark_explorer([]).still.picture) == "There is no event in this log yet."
 
 
-def test_the_slider_moves_the_picture_and_a_move_is_quick():
+def test_the_slider_moves_the_picture():
     explorer = watermark_explorer(events_of("long"), show_text=True)
-    took = []
     for seq in range(0, 970, 31):
-        start = time.perf_counter()
         explorer.seq.value = seq
-        took.append(time.perf_counter() - start)
         assert repr(explorer.still).startswith(f"As of seq {seq} (")
-    assert median(took) < 0.05
 
 
 # Views that wait

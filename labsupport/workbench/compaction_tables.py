@@ -17,6 +17,8 @@ from labsupport.workbench.text import say
 
 QUESTIONS = {"why": "b5_q_why", "positions": "b5_q_positions", "nodes": "b5_q_nodes", "writer": "b5_q_writer",
              "state": "b5_q_state", "arrived": "b5_q_arrived"}
+LIMIT = "maxTokens"
+"""What a log may say of the configuration of a summarizer."""
 SEQS = 6
 """As many seqs are written out; of more the first two and the last."""
 
@@ -71,10 +73,15 @@ def _arrived(value: Any) -> str:
     return ", ".join(came) or say("b5_nothing")
 
 
+def _writer(value: Any) -> str:
+    told = ", ".join(f"{name} {said}" for name, said in value.items() if name != LIMIT)
+    return told + (say("b5_config_said", said=f"{LIMIT} {value[LIMIT]}") if LIMIT in value else say("b5_config_unsaid"))
+
+
 ANSWERS: dict[str, Callable[[Any], str]] = {
     "why": str, "positions": lambda ends: "..".join(map(str, ends)), "state": _state, "arrived": _arrived,
     "nodes": lambda told: say("b5_nodes_tokens", n=told["count"], tokens=told["tokens"]),
-    "writer": lambda told: ", ".join(f"{name} {value}" for name, value in told.items())}
+    "writer": _writer}
 
 
 def _seqs(seqs: Sequence[int]) -> str:
@@ -83,12 +90,12 @@ def _seqs(seqs: Sequence[int]) -> str:
 
 
 def fact_table(facts: Iterable[str], **sessions: Session) -> pd.DataFrame:
-    """Which of *facts* stand word for word in what the model reads in each of *sessions*, and which in the log."""
+    """Which of *facts* stand word for word in what the model reads in each of *sessions*, and which in every log."""
     facts = list(facts)
     read = {name: "\n".join(words for message in session.derive_messages() for words in spoken(message))
             for name, session in sessions.items()}
-    kept = "\n".join(words for event in next(iter(sessions.values())).events for words in spoken_in(event))
-    rows = [(fact, *(_yes(fact in text) for text in read.values()), _yes(fact in kept)) for fact in facts]
+    logs = ["\n".join(words for event in session.events for words in spoken_in(event)) for session in sessions.values()]
+    rows = [(fact, *(_yes(fact in text) for text in read.values()), _yes(all(fact in kept for kept in logs))) for fact in facts]
     columns = [say("b5_col_fact"), *(say(SESSIONS[name]) for name in sessions), say("b5_col_log")]
     return TextTable(rows, columns=columns, index=range(1, len(rows) + 1))
 
@@ -115,7 +122,7 @@ def six_checks(events: Iterable[SessionEvent], seqs: Iterable[int], **summaries:
     events, seqs = list(events), list(seqs)
     found = {name: check_summary(events, seqs, text, next_action, question=AGAIN, audience="outside")
              for name, text in summaries.items()}
-    rows = [(say(words), *("; ".join(_finding(one) for one in findings if one.check == check) or "–"
+    rows = [(say(words), *(say("b5_and_also").join(_finding(one) for one in findings if one.check == check) or "–"
                            for findings in found.values())) for check, words in CHECKS.items()]
     columns = [say("b5_col_check"), *(say(SUMMARIES[name]) for name in summaries)]
     return TextTable(rows, columns=columns, index=range(1, len(rows) + 1))

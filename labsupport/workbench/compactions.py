@@ -11,7 +11,7 @@ from labsupport.sessionlog.recovery import answered_call, blocks
 from labsupport.sessionlog.summarizers import ExtractiveSummarizer, Summarizer, Summary
 from labsupport.sessionlog.tokens import count_tokens
 
-Refused = Literal["", "behind", "tail", "pair", "summary", "other"]
+Refused = Literal["", "backwards", "tail", "pair", "summary", "empty", "other"]
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,8 @@ class Made:
 
 @dataclass(frozen=True)
 class Tried:
-    """A range from position *first* to *last*, and what came of it. *tail* is the first position that is to be retained.
+    """A range from position *first* to *last*, and what came of it. *tail* is the first position that is to be retained, for
+    *retain* tokens.
 
     *refused* says why there is no compaction, and then *after* is as before (but for what a failed one leaves in the log).
     """
@@ -76,6 +77,7 @@ class Tried:
     shadowed: int = 0
     edge: Edge | None = None
     why: str = ""
+    retain: int = 0
     automatic: bool = False
     """Whether this is the range that the library chooses for this tail."""
 
@@ -133,7 +135,7 @@ class Compactions:
         if (start, end, retain) not in self._tried:
             it = self._try(self._places[start], self._places[end], self.tail(retain))
             automatic = it.first == 0 and it.last == self._chosen(retain) - 1
-            self._tried[start, end, retain] = replace(it, automatic=automatic)
+            self._tried[start, end, retain] = replace(it, retain=retain, automatic=automatic)
         return self._tried[start, end, retain]
 
     def _try(self, first: int, last: int, tail: int) -> Tried:
@@ -147,12 +149,14 @@ class Compactions:
             after = self._size(session)
             if error.code == "range":
                 edge = self._edge(first, last, error)
-                return Tried(first, last, tail, after, "behind" if edge is None else "pair", edge=edge, shadowed=shadowed)
+                return Tried(first, last, tail, after, "backwards" if edge is None else "pair", edge=edge, shadowed=shadowed)
             cost = 0 if summarizer.said is None else estimate_message({"content": framed(summarizer.said.blocks)})
-            why: Refused = "summary" if cost >= shadowed and error.code == "summary" else "other"
+            why: Refused = "other"
+            if error.code == "summary" and summarizer.said is not None:
+                why = "empty" if not said_in(summarizer.said.blocks).strip() else "summary" if cost >= shadowed else "other"
             return Tried(first, last, tail, after, why, cost=cost, shadowed=shadowed, why=str(error))
         checkpoint = node_of(session, made.checkpoint_seq)
-        text = "\n".join(str(block.get("text", "")) for block in session.events[made.summary_seq].read()["summary"])
+        text = said_in(session.events[made.summary_seq].read()["summary"])
         return Tried(first, last, tail, self._size(session), "", Made(made, checkpoint, text), checkpoint.estimated, shadowed)
 
     def _edge(self, first: int, last: int, error: CompactionError) -> Edge | None:
@@ -175,6 +179,15 @@ class Compactions:
             return answered_call(self._events[result].read())
         asked = [str(block.get("id", "")) for block in blocks(self._known[call].message) if block.get("type") == "tool-call"]
         return asked[-1] if asked else ""
+
+
+def said_in(summary: Sequence[Any]) -> str:
+    """The text of the blocks of a *summary*.
+
+    >>> said_in([{"type": "text", "text": "op-0001"}, {"type": "image"}])
+    'op-0001\\n'
+    """
+    return "\n".join(str(block.get("text", "")) for block in summary)
 
 
 def node_of(session: Session, seq: int) -> Node:

@@ -1,4 +1,4 @@
-"""Random sessions that are compacted again and again, for laws: by hand and by themselves, with summarizers that fail."""
+"""Random sessions that are compacted again and again, for laws: by hand and automatically, with summarizers that fail."""
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random

@@ -1,7 +1,7 @@
 # %% question [markdown] lang="zh"
 # # 压缩前后
 #
-# 45 分钟。上下文快满了，于是把前面的对话换成一段摘要。**模型失去了什么，日志留下了什么？**
+# 60 分钟。上下文快满了，于是把前面的对话换成一段摘要。**模型失去了什么，日志留下了什么？**
 # 摘要读起来通顺，不等于它还记得那笔款已经付过。
 #
 # 学完你能：
@@ -13,7 +13,7 @@
 # %% question [markdown] lang="en"
 # # Compaction diff
 #
-# 45 minutes. The context is nearly full, so the earlier conversation is replaced by a summary. **What did the model lose, and
+# 60 minutes. The context is nearly full, so the earlier conversation is replaced by a summary. **What did the model lose, and
 # what did the log keep?** A summary may read well and yet not know that a payment was made.
 #
 # Afterwards you can:
@@ -39,7 +39,7 @@ from labsupport.workbench.scratch import fresh, scratch
 # %% look [markdown] lang="zh"
 # ## 先看这段对话
 #
-# 一个替诊所管账的智能体：翻看六月的账目，付一张发票（用户还更正了金额），查两张发票的到期日，道谢。
+# 一个替诊所管账的智能体：翻看六月的账目，付一张发票（用户还更正了金额），查两张发票的到期日；最后用户道谢。
 # 付款记在**账本**里，那是日志之外的世界。下面是它的**表面**（B2）：模型现在读到的每一条，
 # 和它按固定规则估算的 token、真实分词器数出的 token。
 
@@ -47,9 +47,9 @@ from labsupport.workbench.scratch import fresh, scratch
 # ## First, the conversation
 #
 # An agent keeps the books of a clinic. It goes through the bookings of June, pays an invoice (the user corrects the amount),
-# looks up when two others are due, and is thanked. The payment stands in a **ledger**, which is the world outside of the log.
-# Here is its **surface** (B2): every message that the model reads now, with its tokens by the fixed estimate and by a real
-# tokenizer.
+# and looks up when two others are due; in the end the user says thanks. The payment stands in a **ledger**, which is the world
+# outside of the log. Here is its **surface** (B2): every message that the model reads now, with its tokens by the fixed
+# estimate and by a real tokenizer.
 
 # %% recorded
 scratch()
@@ -64,7 +64,8 @@ surface_table(replay(log))
 # ## 压缩一段
 #
 # `choose_range` 从头选一段，给尾部留下至少这么多 token，不拆开任何一对调用与结果。`compact` 让一个**摘要器**写摘要，
-# 放到这一段的位置上。先用一个不需要模型的摘要器：从原文里摘句子，先摘用户说的，再摘结果。
+# 放到这一段的位置上。先用一个不需要模型的摘要器，它从原文里摘句子：
+# 先摘用户的要求，再摘调用和结果，最后才轮到助手的话；既不是要求、又没有数字或 id 的句子不摘。
 #
 # **预测 1。** 表面上少了好些消息。日志里的事件会多几个？（少了就写负数。）
 
@@ -76,7 +77,8 @@ surface_table(replay(log))
 #
 # `choose_range` takes a range from the head, leaves a tail of at least so many tokens, and parts no call from its result.
 # `compact` has a **summarizer** write a summary and puts it in the place of the range. For now it is one without a model: it
-# picks sentences as they were said, those of the user first, then results.
+# picks sentences as they were said, demands of the user first, then calls and results, answers last. A sentence that is no
+# demand and has neither a figure nor an id is left out.
 #
 # **Prediction 1.** There are far fewer messages on the surface afterwards. How many more events are in the log? (Fewer is a
 # negative number.)
@@ -112,8 +114,8 @@ for event in session.events[made.start_seq:]:
 
 # %% four-why [markdown] lang="en"
 # `compaction/start` takes the lock: no other compaction begins until it is released. `compaction/summary` has the summary, the
-# range, the shadowed seqs, and who wrote it. The `user/message` carries a replace, and from here on the model reads the summary.
-# `compaction/end` releases the lock. Not one of the old messages was touched.
+# range, the shadowed seqs, and who wrote it. The `user/message` carries a replace, and from here on the model reads the
+# summary. `compaction/end` releases the lock. Not one of the old messages was touched.
 #
 # ## Six questions to the log alone
 #
@@ -123,90 +125,115 @@ for event in session.events[made.start_seq:]:
 six_questions(session.events, made.id)
 
 # %% six-half [markdown] lang="zh"
-# 报告只读日志，所以重放一遍，答案一样。进程死在半路呢？把日志在压缩的每一步之后截断，问第五个问题：
+# 第一个问题有三种答案：`manual` 是人要的，`pressure` 是上下文快满了，`context-overflow` 是请求太长、已经被服务商拒绝。
+# 第五个的 `replaced` 是说：已换上。
+#
+# 报告只读日志，所以重放一遍，答案一样。进程死在半路呢？会不会永远锁住？把日志在压缩的每一步之后截断，先问第五个问题；
+# 再重放截断的日志，看旧锁是否已经作废（`stale`），再压缩一次行不行：
 
 # %% six-half [markdown] lang="en"
-# The report reads nothing but the log, so a replay gives the same. And if the process dies half-way? Cut the log behind each
-# step of the compaction, and ask the fifth question:
+# The first question has three answers: `manual` when somebody asked for it, `pressure` when the context is nearly full,
+# `context-overflow` when the provider has refused a request as too long. In the fifth, `replaced` means that the summary is in
+# place.
+#
+# The report reads nothing but the log, so a replay gives the same. And if the process dies half-way, does the lock stay for
+# ever? Cut the log after each step of the compaction and ask the fifth question; then replay what is left, and see whether the
+# old lock is void (`stale`) and whether another compaction may begin:
 
 # %% six-cut
-again = replay(session.events).events
-print(compaction_report(again, made.id) == compaction_report(session.events, made.id))
+def state_of(events):
+    return compaction_report(events, made.id).state.value
+
+print(compaction_report(replay(session.events).events, made.id)
+      == compaction_report(session.events, made.id))
 for seq in range(made.start_seq, made.end_seq + 1):
     part = session.events[:seq + 1]
-    print(seq, compaction_report(part, made.id).state.value["state"])
+    back = replay(part)
+    ends = back.surface.nodes[0], back.surface.nodes[-1]
+    next_one = outcome(compact, back, *ends, ExtractiveSummarizer(limit=100))
+    state, stale = state_of(part)["state"], state_of(back.events)["stale"]
+    print(seq, state, "| stale:", stale, "|", next_one)
 
 # %% bigger [markdown] lang="zh"
-# 只有一个事件改变表面，所以没有“换了一半”：要么是原来的消息，要么是整个摘要。结尾没写成也看得出来。
+# `open` 是还没有结束，摘要也没换上；`open and replaced` 是摘要换上了，只差结尾。只有一个事件改变表面，所以没有“换了一半”：
+# 要么是原来的消息，要么是整个摘要。锁也不会永远锁着：重放时旧锁作废，下一次压缩照常进行（最后一列的 `made`）。
 #
 # ## 出错的时候
 #
-# 先压缩一条很短的消息，只有一句道谢：
+# 先压缩一条很短的消息，助手的一句“INV-2061 is paid.”：
 
 # %% bigger [markdown] lang="en"
-# One single event changes the surface, so it is never half replaced: the model reads either the old messages or the whole
-# summary. An end that was never written shows, too.
+# `open` has not ended, and the summary is not in place; `open and replaced` lacks nothing but its end. One single event changes
+# the surface, so it is never half replaced: the model reads either the old messages or the whole summary. Nor does the lock
+# stay for ever: a replay makes it void, and the next compaction goes ahead (`made` in the last column).
 #
 # ## When it goes wrong
 #
-# First, compact one short message, the word of thanks:
+# First, compact one short message, the assistant's “INV-2061 is paid.”:
 
 # %% break-it tags=["raises-exception"]
-session = replay(log)
-thanks = session.surface.nodes[-2]
-compact(session, thanks, thanks, ExtractiveSummarizer())
+refused = replay(log)
+tiny = refused.surface.nodes[7]
+compact(refused, tiny, tiny, ExtractiveSummarizer())
 
 # %% broken [markdown] lang="zh"
-# 报错是说：摘要估算要多少 token，被遮蔽的只有多少；压缩之后反而更长，所以拒绝，表面还是原来的。
+# 报错给出两个数：摘要要花的，比它要遮蔽的还多；压缩之后反而更长，所以拒绝，表面还是原来的。
 # 摘要有一个固定的外框，本身就要几十个 token。日志里留下了什么？
 
 # %% broken [markdown] lang="en"
-# The summary would cost more than what it stands for; its frame alone takes some dozens of tokens. What is left in the log?
+# The message gives two figures: what the summary costs, and what it would shadow, which is less. The context would have grown,
+# so it is refused, and the surface is as it was. The frame alone, which every summary has, takes a few dozen tokens. What is
+# left in the log?
 
 # %% bigger-left
-print(list(session.surface.nodes) == list(replay(log).surface.nodes))
-for event in session.events[len(replay(log).events):]:
+print(list(refused.surface.nodes) == list(replay(log).surface.nodes))
+for event in refused.events[len(replay(log).events):]:
     print(event.seq, event.type, event.data.get("error", ""))
 
 # %% fails [markdown] lang="zh"
-# 锁上了，又解开了，`error` 里有代码。摘要器半路失败也一样；锁解开了，下一次压缩就能进来：
+# 锁上了，又解开了，`error` 里有错误码。摘要器半路失败也一样；锁解开了，下一次压缩就能进来：
 
 # %% fails [markdown] lang="en"
-# The lock was taken and released, and `error` has a code. A summarizer that fails leaves the same; and as the lock is free, the
-# next compaction may begin:
+# The lock was taken and released, and `error` has an error code. A summarizer that fails leaves the same; and as the lock is
+# free, the next compaction may begin:
 
 # %% fails-after-start
-session = replay(log)
-print(outcome(compact, session, chosen.start, chosen.end, FailingSummarizer()))
-print([event.type for event in session.events[-2:]], len(session.surface.nodes))
-print(outcome(compact, session, chosen.start, chosen.end, ExtractiveSummarizer(500)))
+retried = replay(log)
+print(outcome(compact, retried, chosen.start, chosen.end, FailingSummarizer()))
+print([event.type for event in retried.events[-2:]], len(retried.surface.nodes))
+print(outcome(compact, retried, chosen.start, chosen.end, ExtractiveSummarizer(500)))
 
 # %% persistence [markdown] lang="zh"
+# 摘要太长、摘要器失败，还有摘要是空的（换上去等于忘掉这一段），都是同一个错误码 `summary`，只看日志分不出。
+#
 # 替换之后才出错，就收不回来了：日志只能往后写。手动压缩的最后一步是落盘，让磁盘在这时写不进去：
 
 # %% persistence [markdown] lang="en"
-# A failure behind the replacement cannot be undone, for a log is only written at its end. The last step of a compaction by hand is
-# the flush; let the disk fail there:
+# A summary that is too long, a summarizer that fails, and a summary that says nothing (the range would be forgotten) have the
+# same error code, `summary`; the log alone does not tell which it was.
+#
+# A failure after the replacement cannot be undone, for a log is only written at its end. The last step of a manual compaction
+# is the flush; let the disk fail there:
 
 # %% flush-fails
-session = replay(log)
+unsaved = replay(log)
 writer = ExtractiveSummarizer(limit=500)
-print(outcome(compact, session, chosen.start, chosen.end, writer, flush=full_disk))
-print([event.type for event in session.events[-2:]], len(session.surface.nodes))
+print(outcome(compact, unsaved, chosen.start, chosen.end, writer, flush=full_disk))
+print([event.type for event in unsaved.events[-2:]], len(unsaved.surface.nodes))
 
 # %% arrives [markdown] lang="zh"
-# 代码是 `persistence`：摘要已经换上，压缩在内存里是完整的，只是还没有写到磁盘上。不会自动再试，代码说明停在了哪里。
+# 错误码是 `persistence`：摘要已经换上，压缩在内存里是完整的，只是还没有写到磁盘上。不会自动再试，错误码说明停在了哪里。
 #
 # 写摘要要时间。写到一半，用户又说了一句话。手动压缩（`manual`）和自动压缩（`pressure`，上下文快满时）各试一次。
 #
 # **预测 2。** 两次里有几次摘要会换上去？
 
 # %% arrives [markdown] lang="en"
-# The code is `persistence`: the summary is in place and the compaction is complete in memory, but not on the disk. Nothing is
-# tried again by itself; the code says where it stopped.
+# The error code is `persistence`: the summary is in place and the compaction is complete in memory, but not on the disk.
+# Nothing is tried again automatically; the code says where it stopped.
 #
-# Writing a summary takes time, and meanwhile the user says one more thing. Once by hand (`manual`), once by itself (`pressure`,
-# when the context is nearly full).
+# Writing a summary takes time, and meanwhile the user says one more thing. Try a manual compaction (`manual`) and an automatic
+# one (`pressure`, when the context is nearly full).
 #
 # **Prediction 2.** In how many of the two does the summary take its place?
 
@@ -216,39 +243,39 @@ guess_modes = None
 # %% arrives-both
 done = 0
 for trigger in ("manual", "pressure"):
-    session = replay(log)
-    writer = WhileWriting(session, "And INV-2064?", ExtractiveSummarizer(500))
-    said = outcome(compact, session, chosen.start, chosen.end, writer, trigger=trigger)
-    report = compaction_report(session.events, f"compaction-{before}")
+    going = replay(log)
+    writer = WhileWriting(going, "And INV-2064?", ExtractiveSummarizer(500))
+    said = outcome(compact, going, chosen.start, chosen.end, writer, trigger=trigger)
+    report = compaction_report(going.events, f"compaction-{before}")
     print(trigger, said, report.state.value["state"], report.arrived.value)
     done += said == "made"
 print(compare(guess_modes, done))
 
 # %% arrives-why [markdown] lang="zh"
-# 后到的那句话两次都在（`arrived` 里是 True）。手动的人指定了一段，只要这一段没变就照做，新消息接在后面。
-# 自动的是看着整个表面做的决定，表面变了，决定的依据就没了，于是拒绝（`changed`），等下一次再说。
+# 后到的那句话两次都还在表面上（行末的 True）。手动压缩是人指定的一段：这一段没变就照做，新消息接在后面。
+# 自动压缩的依据是整个表面，表面变了，依据就没了，于是拒绝（`changed`），等下一次再说。
 #
 # ## 压缩过的再压缩
 #
 # 先压第一轮，再把那个摘要和第二轮一起压掉：
 
 # %% arrives-why [markdown] lang="en"
-# What came late is there in both (True under `arrived`). By hand somebody named a range, and as long as that is unchanged it is
-# done; the new message stays behind it. The automatic one was decided by the whole surface; that has changed, so the decision
-# has lost its ground, and it is refused (`changed`) until the next time.
+# What came late is on the surface both times (True at the end of the line). A manual one is for a range that somebody named,
+# and as long as that is unchanged it is done; the new message follows. An automatic one rests on the whole surface; that has
+# changed, so the decision has lost its ground, and it is refused (`changed`) until the next time.
 #
 # ## Compact what was compacted
 #
 # First turn 1, then that summary together with turn 2:
 
 # %% second
-session = replay(log)
-nodes = session.surface.nodes
-first = compact(session, nodes[0], nodes[3], ExtractiveSummarizer(500))
-nodes = session.surface.nodes
-second = compact(session, nodes[0], nodes[4], ExtractiveSummarizer(500))
+layered = replay(log)
+nodes = layered.surface.nodes
+first = compact(layered, nodes[0], nodes[3], ExtractiveSummarizer(500))
+nodes = layered.surface.nodes
+second = compact(layered, nodes[0], nodes[4], ExtractiveSummarizer(500))
 print(first.shadowed_seqs, second.shadowed_seqs)
-print(list(session.surface.nodes))
+print(list(layered.surface.nodes))
 
 # %% second-why [markdown] lang="zh"
 # 第二次的范围，起点的 seq 比终点的大：起点是第一个摘要，它写得晚，却站在最前面。范围是按表面上的位置算的，不是按 seq。
@@ -267,8 +294,8 @@ print(list(session.surface.nodes))
 # ## The law
 #
 # A law holds for every input. **Every event that ever came onto the surface is still there, or shadowed by one recorded
-# replacement; the log loses none; after any number of compactions calls and results are paired.** Random sessions, compacted after
-# every turn, by hand or by themselves, with summarizers that fail now and then, and with messages that come meanwhile:
+# replacement; the log loses none; after any number of compactions calls and results are paired.** Random sessions, compacted
+# after every turn, manually or automatically, with summarizers that fail now and then, and with messages that come meanwhile:
 
 # %% law
 trials = [random_compactions(seed) for seed in range(60)]
@@ -279,10 +306,11 @@ print(all(pairing_cuts(it.events)[-1] for it in sessions))
 print([problem for it in sessions for problem in check_compaction(it.events)])
 
 # %% law-counts [markdown] lang="zh"
-# 这些检查有没有真正用上？各种结局的次数，和起点的 seq 大于终点的替换有几次：
+# 检查有没有碰到每一种情形？各种结局的次数，和起点的 seq 大于终点的替换有几次：
 
 # %% law-counts [markdown] lang="en"
-# Was there anything to check? How often each outcome came, and how many replacements start with a larger seq than they end with:
+# Did the checks meet every case? How often each outcome came, and how many replacements start with a larger seq than they end
+# with:
 
 # %% law-counted
 found = [code for trial in trials for code in trial.outcomes]
@@ -290,20 +318,27 @@ print({code: found.count(code) for code in sorted(set(found))})
 print(sum(it.start > it.end for one in sessions for it in one.surface.replacements))
 
 # %% step-through [markdown] lang="zh"
+# 都碰到了。`summary` 里有摘要器失败的，更多是范围太短，摘要写出来不比原文短；`changed` 全是自动压缩时来了新消息。
+# 最后一个数不是 0：起点的 seq 大于终点的范围也碰到了。
+#
 # ## 拖动范围
 #
 # 左边是压缩之前的表面，右边是之后模型读到的，一行对一行。每移动一次，都真的在一个副本上压缩。
 # “切口”一列：– 是此行下方可以切，× 是切下去会拆开一对。
 #
-# **拖动滑块找一找**（先把保留的尾部拖到 0）：哪一段只有两个节点，却几乎省下了全部的 token？哪一段起点终点都合法，却被拒绝？
+# **拖动滑块找一找**（先把保留的尾部拖到 0）：哪一段只有两个节点，却省下了绝大部分 token？哪一段起点终点都合法，却被拒绝？
 
 # %% step-through [markdown] lang="en"
+# They did. `summary` has some summarizers that failed, and more ranges so short that their summary was not shorter; `changed`
+# are all automatic ones that met a new message. The last figure is not 0, so ranges that start with the larger seq came up,
+# too.
+#
 # ## Move the range
 #
-# On the left the surface before, on the right what the model reads afterwards, row beside row. Each move really compacts a copy.
-# In the column “cut”, – is a legal edge below this row, × would part a pair.
+# On the left the surface before, on the right what the model reads afterwards, row beside row. Each move really compacts a
+# copy. In the column “cut”, – is a legal edge below this row, × would part a pair.
 #
-# **Find it with the sliders** (move the retained tail to 0 first): which range of only two nodes saves nearly all the tokens?
+# **Find it with the sliders** (move the retained tail to 0 first): which range of only two nodes saves most of the tokens?
 # And which range has two legal edges and is refused all the same?
 
 # %% explorer
@@ -321,8 +356,9 @@ explorer.still
 #
 # <details><summary>答案</summary>
 #
-# 两个节点的那一段，是 `list_bookings` 的调用和它的结果，那张账目表。被拒绝的合法范围很多：任何比摘要的外框还短的，
-# 比如最后的道谢。边界合法只说明不会拆开一对，不说明划算。
+# 两个节点的那一段，是 `list_bookings` 的调用和它的结果，那张账目表。凡是摘要写出来不比原文短的都被拒绝：
+# “INV-2061 is paid.”一句，连外框都抵不过；从助手列出两张未付发票，到用户问到期日，中间有付款那一整轮，也不划算。
+# 最后的道谢里没有可摘的句子，摘要是空的，也拒绝。边界合法只说明不会拆开一对，不说明划算。
 #
 # </details>
 #
@@ -337,9 +373,11 @@ explorer.still
 #
 # <details><summary>Answer</summary>
 #
-# The range of two nodes is the call of `list_bookings` and its result, the table. Legal and refused are many: whatever is
-# shorter than the summary's own frame, such as the thanks at the end. A legal edge means that no pair is parted, not that it
-# pays.
+# The range of two nodes is the call of `list_bookings` and its result, the table. Legal and refused is every range whose
+# summary is not shorter than it: “INV-2061 is paid.”, which is shorter than the frame, but also what lies between the answer
+# that names two open invoices and the question when they are due, with the whole turn of the payment in it. In the thanks at
+# the end there is nothing to pick: the summary would say nothing, and is refused, too. A legal edge means that no pair is
+# parted, not that it pays.
 #
 # </details>
 #
@@ -366,8 +404,6 @@ from labsupport.workbench.spill_play import list_all, places_table
 copytree("desk", fresh("pruned"))
 pruned = resume(JsonlStore("pruned"), "payment")
 ask(pruned, "Thanks again.", "好的。", "pruned", before_request=prune_session)
-session = replay(log)
-made = compact(session, chosen.start, chosen.end, ExtractiveSummarizer(limit=500))
 size_table(before=replay(log), pruned=pruned, summary=session)
 
 # %% pruned-facts [markdown] lang="zh"
@@ -379,16 +415,17 @@ size_table(before=replay(log), pruned=pruned, summary=session)
 # %% facts
 facts = ["不要给供应商发邮件", "not 1,840.00", "op-0001", "BK-00001", "BK-00120", "BK-00240"]
 fact_table(facts, before=replay(log), pruned=pruned, summary=session)
+
 # %% facts-why [markdown] lang="zh"
-# 修剪只丢了账目表的中段，省下一部分；摘要省得多，可它选了什么就只剩什么。日志两次都一条不少。
+# 修剪只丢了账目表的中段，省下一部分；摘要省得多，可它选了什么就只剩什么。几份日志里，事实一条不少。
 # 所以先修剪，丢了哪一段说得清清楚楚；不够再摘要。
 #
 # 如果一个工具返回十万行呢？修剪以后，日志里还是有十万行。**转存**（spill）在结果到达的时候就把它放进附件库，
 # 日志里只记头、尾、大小和一个引用：
 
 # %% facts-why [markdown] lang="en"
-# Pruning loses the middle of the table and saves a part; the summary saves far more, and has only what it chose. The log has
-# everything in both. So one prunes first, where it is known exactly what is lost, and summarises when that is not enough.
+# Pruning loses the middle of the table and saves a part; the summary saves far more, and has only what it chose. Each of the
+# logs has every fact. So one prunes first, where it is known exactly what is lost, and summarises when that is not enough.
 #
 # And a tool that returns a hundred thousand rows? Pruned or not, the log carries them all. **Spilling** puts the result into an
 # attachment store when it arrives; the log gets head, tail, size and a reference:
@@ -399,23 +436,28 @@ plain, spilled = list_all(100_000), list_all(100_000, Spill(attachments.put))
 places_table(plain, spilled, attachments)
 
 # %% spilled-block [markdown] lang="zh"
-# 模型读到的最后一块是引用，修剪不动它；人要看，就翻一页：
+# 模型读到的最后一块是引用，修剪不动它（所以打印 `[]`，没有修剪任何结果）；人要看，就翻一页：
 
 # %% spilled-block [markdown] lang="en"
-# The last block that the model reads is the reference, which pruning leaves alone. A person turns to a page:
+# The last block that the model reads is the reference. Pruning leaves it alone (`[]`: no result was pruned). A person turns to
+# a page:
 
 # %% spilled-page
+print(prune_session(spilled))
 result = next(event for event in spilled.events if event.type == "tool/result")
 text, reference = result.data["message"]["content"][0]["content"]
 print(len(text["text"]), {**reference, "ref": reference["ref"][:16] + "…"})
 print(attachments.lines(reference["ref"], first=50_001, count=2).lines)
 
 # %% think-spill [markdown] lang="zh"
+# （`lines` 比十万多一行：第一行是表头。）
+#
 # **教材的思考题 3（★★）：一个工具返回十万行，会话、模型表面、附件库、界面各留什么？**
 #
 # <details><summary>参考答案</summary>
 #
-# 就是上面那张表。会话留事实：谁在什么时候调用了什么，成功没有，结果有多大，在哪里（引用是内容的指纹，内容变了就对不上）。
+# 就是上面那张表。会话留事实：谁在什么时候调用了什么，成功没有，结果有多大，在哪里。引用是内容带密钥的指纹（`key=`）：
+# 内容变了就对不上；没有密钥，猜中内容也算不出它。
 # 模型表面留头和尾，够它决定下一步：要算总数就再调用工具去算，不该自己读十万行。附件库留全文，
 # 有自己的权限和保留期限。界面拿引用一页一页地取，不从日志里捞。
 #
@@ -426,15 +468,18 @@ print(attachments.lines(reference["ref"], first=50_001, count=2).lines)
 # 长短说明不了好坏。下面两段摘要，都是除了最后道谢之外的整个对话：
 
 # %% think-spill [markdown] lang="en"
+# (`lines` counts one more than a hundred thousand rows: the first is the header.)
+#
 # **Question 3 of the chapter (★★): a tool returns 100,000 rows. What do session, model surface, attachment store and UI each
 # keep?**
 #
 # <details><summary>An answer</summary>
 #
-# The table above says it. The session keeps the facts: who called what and when, whether it worked, how large the result is and
-# where it lies (the reference is a digest of the content, so another content does not fit it). The surface keeps head and tail,
-# enough to decide what to do next: for a sum, call a tool that adds up, and do not read so many rows. The attachment store keeps
-# all of it, with permissions and a retention of its own. The UI fetches page by page by the reference, and not from the log.
+# See the table above. The session keeps the facts: who called what and when, whether it worked, how large the result is and
+# where it lies. The reference is a digest of the content with a key (`key=`): changed content no longer matches it, and who
+# guesses the content cannot compute it without the key. The surface keeps head and tail, enough to decide what to do next: for
+# a sum, call a tool that adds up, and do not read so many rows. The attachment store keeps all of it, with permissions and a
+# retention of its own. The UI fetches page by page by the reference, and not from the log.
 #
 # </details>
 #
@@ -450,51 +495,56 @@ print(len(GOOD), len(BAD))
 # 两段都通顺，BAD 还短一点。教材（§4.10.3）列了六项检查，库里各是一个函数，比较原文和摘要。假设摘要还要交给外面的另一个团队：
 
 # %% checks-read [markdown] lang="en"
-# Both read well, and BAD is a little shorter. The chapter (§4.10.3) lists six checks; the library has a function for each, which
-# compares source and summary. Suppose that the summary will also be handed to another team outside:
+# Both read well, and BAD is a little shorter. The chapter (§4.10.3) lists six checks; the library has a function for each,
+# which compares source and summary. Suppose that the summary will also be handed to another team outside:
 
 # %% six-checks
-chosen = choose_range(replay(log), retain_tokens=10)
-six_checks(log, chosen.seqs, good=GOOD, bad=BAD)
+whole = choose_range(replay(log), retain_tokens=10)
+hidden = [replay(log).message(seq) for seq in whole.seqs]
+six_checks(log, whole.seqs, good=GOOD, bad=BAD)
 
 # %% checks-why [markdown] lang="zh"
-# 括号里是原文所在的 seq。第四项不看文字：同一个问题（发票付过没有？没有就付），让同一个照章办事的程序分别读完整的历史和摘要，
-# 看它做的是不是同一件事。读历史，它答出操作 id；读 BAD，它去付款（pay）。
+# 括号里是原文所在的 seq。第四项不看文字：同一个问题（发票付过没有？没有就付），让**管账程序**（`Bookkeeper`，只照章办事：
+# 读到那张发票的操作 id 就答，读不到就付）分别读完整的历史和摘要，看它做的是不是同一件事。读历史，它答出操作 id；
+# 读 BAD，它去付款（pay）。
 #
 # 这些检查只比拼写，不懂意思。给它们出三道难题：摘句的摘要；把禁令换一种说法；把“INV-2061 已付”说成“INV-2062 已付”：
 
 # %% checks-why [markdown] lang="en"
-# In brackets is the seq in the source. The fourth check does not look at words: one question (has the invoice been paid? if not,
-# pay it) goes to the same rule-bound program twice, once with the whole history and once with the summary, and it should do the
-# same. With the history it answers with the operation id; with BAD it pays.
+# In brackets is the seq in the source. The fourth check does not look at words: one question (has the invoice been paid? if
+# not, pay it) goes to the **bookkeeper** (`Bookkeeper`, a program that goes by one rule: it answers with the operation id that
+# it reads beside the invoice, and pays when there is none), once with the whole history and once with the summary, and it
+# should do the same. With the history it answers with the operation id; with BAD it pays.
 #
-# The checks compare spellings and understand nothing. Three hard ones: the extracted summary; the prohibition in other words;
+# The checks compare spellings and understand nothing. Three hard cases: the extracted summary; the prohibition in other words;
 # “INV-2061 paid” turned into “INV-2062 paid”:
 
 # %% hard-ones
-extracted = session.events[made.summary_seq].data["summary"][0]["text"]
+extracted = ExtractiveSummarizer(limit=500).summarize(hidden).blocks[0]["text"]
 paraphrased = GOOD.replace("规矩：不要给供应商发邮件", "Leave the suppliers in peace")
 swapped = GOOD.replace("INV-2061 paid", "INV-2062 paid")
-six_checks(log, chosen.seqs, extracted=extracted, paraphrased=paraphrased, swapped=swapped)
+six_checks(log, whole.seqs, extracted=extracted, paraphrased=paraphrased, swapped=swapped)
 
 # %% hard-why [markdown] lang="zh"
+# 摘句的摘要丢了下一步：那句话是助手说的，没有数字也没有 id，不会被摘；电话号码却原样摘了进来。
 # 换了说法的禁令意思没变，检查却说丢了：误报。张冠李戴的事实个个都在原文里，五项都看不出来，只有行为那一项露了馅。
 # 所以没有发现不等于没有问题；发现了，就到那个 seq 去看。
 #
 # ## 付了两次
 #
-# 把 BAD 放进会话，再问那个管账的程序发票付过没有，它会做什么？
+# 把 BAD 放进会话，再问管账程序发票付过没有，它会做什么？
 #
 # **预测 3。** 账本里最后有几笔付款？
 
 # %% hard-why [markdown] lang="en"
-# The paraphrase means the same, and the check says that it is lost: a false alarm. In the swapped one every fact stands in the
-# source, so five checks are silent; only the behaviour gives it away. Nothing found does not mean that nothing is wrong; and a
-# finding says at which seq to look.
+# The extracted one has lost the next step: that sentence was the assistant's and has neither a figure nor an id, so it was not
+# picked; the phone number was, as it stood. The paraphrase means the same, and the check says that it is lost: a false alarm.
+# In the swapped one every fact stands in the source, so five checks are silent; only the behaviour gives it away. Nothing found
+# does not mean that nothing is wrong; and a finding says at which seq to look.
 #
 # ## Paid twice
 #
-# Put BAD into the session, and ask the bookkeeping program whether the invoice has been paid. What does it do?
+# Put BAD into the session, and ask the bookkeeper whether the invoice has been paid. What does it do?
 #
 # **Prediction 3.** How many payments are in the ledger in the end?
 
@@ -503,32 +553,36 @@ guess_payments = None
 
 # %% paid-twice
 record(fresh("twice"))
-session = resume(JsonlStore("twice"), "payment")
-compact(session, chosen.start, chosen.end, ScriptedSummarizer([BAD]))
-ask(session, AGAIN, Bookkeeper(), "twice")
-print(compare(guess_payments, len(payments("twice"))))
-print(payments("twice"), [result.text for result in results(session.derive_messages())])
+misled = resume(JsonlStore("twice"), "payment")
+compact(misled, whole.start, whole.end, ScriptedSummarizer([BAD]))
+ask(misled, AGAIN, Bookkeeper(), "twice")
+print(compare(guess_payments, len(payments("twice"))), payments("twice"))
+logged = results(misled.message(seq) for seq in whole.seqs)
+print("log    ", [it.text for it in logged if "op-" in it.text])
+print("surface", [it.text for it in results(misled.derive_messages())])
 
 # %% paid-why [markdown] lang="zh"
-# 日志里付款的证据还在，可模型读的是表面。它照着摘要，又付了一遍，还拿到一个新的操作 id。
+# 日志里付款的证据还在（`log`），可模型读的是表面：摘要遮蔽了那条结果，`surface` 里只有第二次付款的。
+# 它照着摘要，又付了一遍，还拿到一个新的操作 id。
 #
 # 换成 GOOD 呢？再试试让工具带上**幂等键**：把“付的是哪一张”告诉账本，同一个键只付一次：
 
 # %% paid-why [markdown] lang="en"
-# The log still has the proof of the payment, but the model reads the surface. Going by the summary it paid again, and got a new
-# operation id for it.
+# The log still has the proof of the payment (`log`), but the model reads the surface: the summary shadows that result, and
+# under `surface` there is only that of the second payment. Going by the summary it paid again, and got a new operation id for
+# it.
 #
-# And with GOOD? And with a tool that sends an **idempotency key**: it tells the ledger what it is paying for, and the ledger pays
-# that once:
+# And with GOOD? And with a tool that sends an **idempotency key**: it tells the ledger what it is paying for, and the ledger
+# pays that once:
 
 # %% with-key
-for summary in (GOOD, BAD):
-    for with_key in (False, True):
-        record(fresh("once"), with_key=with_key)
-        session = resume(JsonlStore("once"), "payment")
-        compact(session, chosen.start, chosen.end, ScriptedSummarizer([summary]))
-        ask(session, AGAIN, Bookkeeper(), "once", with_key=with_key)
-        print("GOOD" if summary == GOOD else "BAD", with_key, payments("once"))
+for name, summary in (("GOOD", GOOD), ("BAD", BAD)):
+    for key in (False, True):
+        record(fresh("once"), with_key=key)
+        asked = resume(JsonlStore("once"), "payment")
+        compact(asked, whole.start, whole.end, ScriptedSummarizer([summary]))
+        ask(asked, AGAIN, Bookkeeper(), "once", with_key=key)
+        print(f"{name:4} key={key!s:5} {payments('once')}")
 
 # %% think-six [markdown] lang="zh"
 # **教材的思考题 6（★★★）：摘要丢了一笔成功付款的操作 id。风险是什么，哪条保留规则能防止？**
@@ -537,8 +591,23 @@ for summary in (GOOD, BAD):
 #
 # 风险就在“付了两次”那一格：模型看不到已付的证据，用户再问，它就再付一遍；而外面的钱，截断、分叉、删会话都收不回来。
 # 保留规则：成功了的外部操作，操作 id 和它的对象（哪张发票、多少钱、成没成）必须原样进摘要，不许改写；写完用第三项检查去比，
-# 少了就不采用。可检查也会漏，模型也会不看，所以还要第二道：工具带幂等键（上一格的最后一行，摘要再坏也只有一笔），
+# 少了就不采用。第三项只看 id 在不在，旁边是哪张发票要靠第四项（张冠李戴那一列）。可检查也会漏，模型也会不看，
+# 所以还要第二道：工具带幂等键（上一格的最后一行，摘要再坏也只有一笔），
 # 或者先凭业务编号去账本里查（B9）。摘要管的是模型知道什么，账本管的是发生了什么。
+#
+# </details>
+#
+# **面试·故障题：压缩之后，智能体把发过的通知又发了一遍，怎么查？**
+#
+# <details><summary>参考答案</summary>
+#
+# 把这里的付款换成通知，查法一样。教材的故障矩阵（§4.14）对这种症状先看三样：摘要，被遮蔽的 seq，外面的记录。
+#
+# - **范围**：六个问题那张表的第二、三行：那次操作的 seq 在不在被遮蔽之列？不在，模型就还读得到它，不能怪压缩。
+# - **摘要保留**：六项检查的第三、四项：操作 id 还在不在，读了摘要会不会再做一遍。
+# - **工具结果**：“付了两次”那一格：日志里原来的结果还在，表面上没有了。日志里也没有，就不是摘要丢的。
+# - **外部幂等**：带幂等键那一格的最后一行：账本里有几笔，外面就真的做了几次。
+# - **恢复**：截断日志的那一格：压缩停在哪一步。如果事情做了，结果没写成进程就死了，那是另一种病，见 B4、B9。
 #
 # </details>
 #
@@ -546,16 +615,16 @@ for summary in (GOOD, BAD):
 #
 # `repair(summary, messages)` 收到一段摘要和它所遮蔽的消息，返回修好的摘要：
 #
-# - 原来的文字不动，只在后面添行
-# - 结果里有、摘要里没有的每个操作 id（`op-` 加数字），添上**提到它的那一行**，开头写 `done: `，失败的写 `failed: `
-# - 摘要里已经有的不再添；只信结果，不信谁说过
+# - 原来的文字不动，只在后面另起行添
+# - 结果里有、摘要里没有的每个操作 id（`op-` 加数字），照抄结果里**提到它的那一行**，开头加上 `done: `，失败的加上 `failed: `
+# - 摘要里已经有的不再添；只信结果，不信谁说过；几个结果提到同一个 id，以最后一个为准
 #
 # `results(messages)` 给出每个结果的 `.text` 和 `.failed`；`re.findall(r"op-\d+", text)` 找出操作 id。
 #
 # <details><summary>提示</summary>
 #
-# 先用 `re.findall` 把摘要里已有的操作 id 收进一个 `set`，再一行行地看每个结果的 `text.splitlines()`。
-# 不要用 `id in summary`：`op-1000` 也在 `op-10001` 里面。
+# 先用 `re.findall` 列出摘要里已有的操作 id，再一行行地看每个结果的 `text.splitlines()`，用一个 `dict` 记下
+# 每个 id 该添的那一行，后来的自然盖掉先前的。不要用 `id in summary`：`op-1000` 也在 `op-10001` 里面。
 #
 # </details>
 
@@ -567,10 +636,30 @@ for summary in (GOOD, BAD):
 #
 # The risk is the cell where it pays twice: the model sees no proof, somebody asks again, and it pays again; and no cut, no fork
 # and no deleted session brings money back. The rule: of every outside operation that took place, the id and what it was about
-# (which invoice, how much, whether it worked) go into the summary as they stand, never reworded; the third check compares, and a
-# summary without them is not taken. A check misses things too, and a model may overlook what it reads, so there is a second
-# guard: the tool sends an idempotency key (the last line above: one payment, however bad the summary), or asks the ledger by the
-# business id first (B9). A summary decides what the model knows, the ledger what happened.
+# (which invoice, how much, whether it worked) go into the summary as they stand, never reworded; the third check compares, and
+# a summary without them is not taken. The third check sees only whether the id is there; which invoice stands beside it is for
+# the fourth (the column “swapped”). Checks miss things, too, and a model may overlook what it reads, so there is a second
+# guard: the tool sends an idempotency key (the last line above: one payment, however bad the summary), or asks the ledger by
+# the business id first (B9). A summary decides what the model knows, the ledger what happened.
+#
+# </details>
+#
+# **Interview, a fault to find: after a compaction, an agent sends a notification that it had sent already. Where do you look?**
+#
+# <details><summary>An answer</summary>
+#
+# Read “notification” for the payment here; the search is the same. For this symptom the chapter's failure matrix (§4.14) begins
+# with three things: the summary, the shadowed seqs, the records outside.
+#
+# - **Range**: the second and third of the six questions: is the seq of that operation among the shadowed ones? If not, the
+#   model can still read it, and the compaction is not to blame.
+# - **Retention in the summary**: the third and fourth of the six checks: is the operation id there, and would a reader of the
+#   summary do it again?
+# - **Tool results**: the cell that pays twice: the first result is in the log and no longer on the surface. When the log lacks
+#   it, too, no summary has lost it.
+# - **Idempotency outside**: the last line of the cell with the key: as many entries as the ledger has, so often it was done.
+# - **Recovery**: the cell that cuts the log: at which step did the compaction stop? When it was done and the process died
+#   before the result was written, that is another illness: see B4 and B9.
 #
 # </details>
 #
@@ -578,32 +667,32 @@ for summary in (GOOD, BAD):
 #
 # `repair(summary, messages)` gets a summary and the messages that it stands for, and returns the repaired summary:
 #
-# - the old text stays as it is, lines are added behind it
-# - for every operation id (`op-` and digits) that a result has and the summary lacks, add **the line that names it**, after
-#   `done: `, or `failed: ` when the result failed
-# - nothing is added that the summary has already, and only results count, whatever anybody said
+# - the old text stays as it is, and new lines follow it
+# - for every operation id (`op-` and digits) that a result has and the summary lacks, add **the line of the result that names
+#   it**, as it stands, after `done: `, or `failed: ` when the result failed
+# - nothing is added that the summary has already, and only results count, whatever anybody said; when several results name an
+#   id, the last one counts
 #
 # `results(messages)` gives the `.text` and `.failed` of each result; `re.findall(r"op-\d+", text)` finds the ids.
 #
 # <details><summary>Hint</summary>
 #
-# Put the ids that the summary has into a `set` with `re.findall` first; then go line by line through `text.splitlines()` of each
-# result. Not `id in summary`: `op-1000` is also in `op-10001`.
+# List the ids that the summary has with `re.findall` first; then go line by line through `text.splitlines()` of each result,
+# and keep in a `dict` which line is to be added for an id: a later one takes the place of an earlier one. Not `id in summary`:
+# `op-1000` is also in `op-10001`.
 #
 # </details>
 
 # %% repair
 def repair(summary, messages):
     ### BEGIN SOLUTION
-    kept = set(re.findall(r"op-\d+", summary))
-    lines = [summary]
+    kept, lost = re.findall(r"op-\d+", summary), {}
     for result in results(messages):
         for line in result.text.splitlines():
-            lost = set(re.findall(r"op-\d+", line)) - kept
-            if lost:
-                lines.append(("failed: " if result.failed else "done: ") + line)
-                kept |= lost
-    return "\n".join(lines)
+            for id in re.findall(r"op-\d+", line):
+                if id not in kept:
+                    lost[id] = ("failed: " if result.failed else "done: ") + line
+    return "\n".join([summary, *dict.fromkeys(lost.values())])
     ### END SOLUTION
 
 # %% repair-check points=2
@@ -618,54 +707,55 @@ assert verdict.correct, verdict
 #
 # ```python
 # def repair(summary, messages):
-#     kept = set(re.findall(r"op-\d+", summary))
-#     lines = [summary]
+#     kept, lost = re.findall(r"op-\d+", summary), {}
 #     for result in results(messages):
 #         for line in result.text.splitlines():
-#             lost = set(re.findall(r"op-\d+", line)) - kept
-#             if lost:
-#                 lines.append(("failed: " if result.failed else "done: ") + line)
-#                 kept |= lost
-#     return "\n".join(lines)
+#             for id in re.findall(r"op-\d+", line):
+#                 if id not in kept:
+#                     lost[id] = ("failed: " if result.failed else "done: ") + line
+#     return "\n".join([summary, *dict.fromkeys(lost.values())])
 # ```
+#
+# （`dict.fromkeys` 去掉重复的行：一行里可能有两个 id。）
 #
 # </details>
 #
-# 拿你的 `repair` 去修 BAD，再让那个程序付一次（还没写好，就照旧付两次）：
+# 拿你的 `repair` 去修 BAD，再问一次管账程序（`repair` 还没写好，就照旧付两次）：
 
 # %% repaired [markdown] lang="en"
 # <details><summary>Answer</summary>
 #
 # ```python
 # def repair(summary, messages):
-#     kept = set(re.findall(r"op-\d+", summary))
-#     lines = [summary]
+#     kept, lost = re.findall(r"op-\d+", summary), {}
 #     for result in results(messages):
 #         for line in result.text.splitlines():
-#             lost = set(re.findall(r"op-\d+", line)) - kept
-#             if lost:
-#                 lines.append(("failed: " if result.failed else "done: ") + line)
-#                 kept |= lost
-#     return "\n".join(lines)
+#             for id in re.findall(r"op-\d+", line):
+#                 if id not in kept:
+#                     lost[id] = ("failed: " if result.failed else "done: ") + line
+#     return "\n".join([summary, *dict.fromkeys(lost.values())])
 # ```
+#
+# (`dict.fromkeys` drops what is there twice: one line may name two ids.)
 #
 # </details>
 #
-# Let your `repair` mend BAD, and ask once more (while it is not written, there are two payments as before):
+# Let your `repair` mend BAD, and ask the bookkeeper once more (while `repair` is not written, there are two payments as
+# before):
 
 # %% repaired-run
 record(fresh("mended"))
-session = resume(JsonlStore("mended"), "payment")
-hidden = [session.message(seq) for seq in chosen.seqs]
+repaired = resume(JsonlStore("mended"), "payment")
 mended = repair(BAD, hidden) or BAD
-compact(session, chosen.start, chosen.end, ScriptedSummarizer([mended]))
-ask(session, AGAIN, Bookkeeper(), "mended")
+compact(repaired, whole.start, whole.end, ScriptedSummarizer([mended]))
+ask(repaired, AGAIN, Bookkeeper(), "mended")
 print(payments("mended"))
 
 # %% think-ten [markdown] lang="zh"
 # ## 思考题
 #
-# **教材的思考题 10（★★★）：怎样判断一种压缩策略省了 token，又没有伤到任务的完成和安全规则？** 给 BAD 添上那一行，六项检查还会发现什么？
+# **教材的思考题 10（★★★）：怎样判断一种压缩策略省了 token，又没有伤到任务的完成和安全规则？**
+# 给 BAD 添上那一行，六项检查还会发现什么？
 
 # %% think-ten [markdown] lang="en"
 # ## Questions to think about
@@ -675,7 +765,7 @@ print(payments("mended"))
 
 # %% mended-checks
 proof = next(it.text for it in results(hidden) if "op-0001" in it.text)
-six_checks(log, chosen.seqs, bad=BAD, mended=BAD + "\ndone: " + proof)
+six_checks(log, whole.seqs, bad=BAD, mended=BAD + "\ndone: " + proof)
 
 # %% think-more [markdown] lang="zh"
 # <details><summary>参考答案</summary>
@@ -692,13 +782,13 @@ six_checks(log, chosen.seqs, bad=BAD, mended=BAD + "\ndone: " + proof)
 # <details><summary>An answer</summary>
 #
 # What is saved is easy: count the same history before and after, with a real tokenizer or the usage that the provider reports
-# (the first `size_table`; the estimate may be off by a factor of two). That nothing is hurt is the hard part: mending one id left
-# every other fault where it was (the cell above). Take a fixed set of sessions with known answers: prohibitions, corrections, open
-# tasks, operation ids, failures. Run the six checks on each, then compare behaviour on the same questions, above all whether
-# something is done again (the cell that pays twice) and whether something forbidden is done. One lost safety rule fails the
-# strategy, and no saving makes up for it; for the rest compare the rate of completed tasks with that of the same set uncompacted.
-# Checks miss things and raise false alarms (the table of hard ones), so a person reads a sample as well. And keep the log: when a
-# summary turns out wrong, the original is there, and the six questions have answers.
+# (the first `size_table`; the estimate may be off by a factor of two). That nothing is hurt is the hard part: mending one id
+# left every other fault where it was (the cell above). Take a fixed set of sessions with known answers: prohibitions,
+# corrections, open tasks, operation ids, failures. Run the six checks on each, then compare behaviour on the same questions,
+# above all whether something is done again (the cell that pays twice) and whether something forbidden is done. One lost safety
+# rule fails the strategy, and no saving makes up for it; for the rest compare the rate of completed tasks with that of the same
+# set uncompacted. Checks miss things and raise false alarms (the table of hard cases), so a person reads a sample as well. And
+# keep the log: when a summary turns out wrong, the original is there, and the six questions have answers.
 #
 # </details>
 

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.benchmarks import append, compaction, environment, lineage, load, open_log, pairs, snapshots, stores, trim
+from tests.benchmarks import append, compaction, environment, lineage, load, moves, open_log, pairs, snapshots, stores, trim
 from tests.benchmarks.table import Row, drawn
 
 
@@ -34,11 +34,12 @@ class Sizes:
     surfaces: tuple[int, ...] = (1_000, 10_000, 100_000)
     transaction: int = 10_000
     compaction_rounds: int = 7
+    moves: int = 60
 
 
 QUICK = Sizes(trim=(100, 1_000), load=500_000, steps=40, flushed=50, synced=5, rounds=1, append_rounds=2, events=3_300,
               open_rounds=1, commits=5, groups=2, reads=1, lineage=3_300, lineage_rounds=1, snapshots=(330, 3_300),
-              snapshot_rounds=2, surfaces=(200, 2_000), transaction=400, compaction_rounds=2)
+              snapshot_rounds=2, surfaces=(200, 2_000), transaction=400, compaction_rounds=2, moves=2)
 
 
 def measure(sizes: Sizes, python: Path | None) -> list[Row]:
@@ -56,6 +57,7 @@ def measure(sizes: Sizes, python: Path | None) -> list[Row]:
                            ("lineage", lambda: lineage.rows(folder, sizes.lineage, sizes.lineage_rounds, python, here)),
                            ("snapshots", lambda: snapshots.rows(*sizes.snapshots, sizes.snapshot_rounds)),
                            ("compaction", lambda: compaction.rows(sizes.surfaces, sizes.transaction, sizes.compaction_rounds)),
+                           ("moves", lambda: moves.rows(sizes.moves)),
                            ("trim", lambda: trim.rows(folder, sizes.trim, sizes.rounds, peers))):
             print(f"{name} …", file=sys.stderr, flush=True)
             rows += part()

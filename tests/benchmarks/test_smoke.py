@@ -19,7 +19,7 @@ def test_every_row_is_there(rows):
     assert [row.subject.split(" ")[0].strip(",") for row in rows] == (
         ["40"] + ["append"] * 2 + ["load"] * 3 * len(shapes) + ["open"] * 2 + ["derive", "append"] + ["fold"] * 2
         + ["sqlite:"] * 3 + ["jsonl:"] + ["sqlite:"] * 7 + ["resume"] * 2 + ["fork", "append"]
-        + ["replace", "growth", "compact", "compact"]
+        + ["replace", "growth", "compact", "compact"] + ["a"] * 6
         + ["trim"] * 4 * len(shapes) + ["again", "growth"])
     assert [len({line.count("|") for line in drawn(rows).split("\n")}), drawn(rows).count("\n")] == [1, len(rows) + 1]
 

@@ -13,11 +13,12 @@ WORDS = {
                    "nearby: 42 or 54.",
            "cut": "pair cut", "done": "Range 2..54 (12 nodes) becomes one summary, seq 77.",
            "summary": "summary 77 replaces 2..54",
-           "tail": "reaches into the tail that is to stay", "big": "it is refused. The surface is as it was",
+           "tail": "reaches into the tail: 20 tokens asked for",
+           "big": "would be forgotten: it is refused. The surface is as it was",
            "none": "No summary was asked for.", "as before": "after: as before"},
     "zh": {"pair": "错误：范围 2..52 会拆开一对：c4 由 seq 50 调用，它的结果 54 留在了外面。附近合法的终点：42 或 54。",
            "cut": "被拆开", "done": "范围 2..54（12 个节点）换成一个摘要，seq 77。", "summary": "摘要 77 替换 2..54",
-           "tail": "伸进了要保留的尾部", "big": "得不偿失，拒绝。表面没变", "none": "没有请求摘要。",
+           "tail": "伸进了要保留的尾部", "big": "等于忘掉这一段：拒绝。表面没变", "none": "没有去写摘要。",
            "as before": "之后：没有变化"}}
 
 
@@ -68,6 +69,6 @@ def test_the_keyboard_moves_the_range(lab: Callable[..., Lab], lang: str, theme:
 
 def test_the_lab_runs_to_its_end_and_pays_twice(lab: Callable[..., Lab]) -> None:
     it, _ = open_lab(lab, "en", "JupyterLab Light")
-    expect(it.cell_with("thanks = session.surface.nodes")).to_contain_text("CompactionError")
+    expect(it.cell_with("tiny = refused.surface.nodes")).to_contain_text("CompactionError")
     expect(it.cell_with("guess_payments, len(payments")).to_contain_text("['op-0001', 'op-0002']")
     expect(it.cell_with("verdict = check_repair")).to_contain_text("Not started")

@@ -29,8 +29,8 @@ def compaction_picture(tries: Compactions, it: Tried, show_text: bool = False) -
     The same rows and boxes at every range. What messages say, and the summary, is drawn with *show_text* only.
     """
     below = panels(_summary_box(it, show_text), _counters(tries, it), widths=(360, 440))
-    legend = key(swatch("is-off", say("b5_key_off")), esc(say("b5_key_legal")),
-                 f'<span class="xp-err">×</span> {esc(say("b5_key_pair"))}', esc(say("b5_key_bars")))
+    legend = key(swatch("is-off", say("b5_key_off")), *(esc(say(words)) for words in (
+        "b5_key_legal", "b5_key_pair", "b5_key_bars")))
     return page(say("b5_label"), sentence(tries, it), rows_table(tries, it, show_text),
                 f'<div style="margin-top:10px">{below}</div>', legend, alert=bool(it.refused))
 
@@ -52,15 +52,15 @@ def _say_done(tries: Compactions, it: Tried, made: Made, start: int, end: int) -
     return said + say("b5_gap") + say("b5_say_automatic") if it.automatic else said
 
 
-def _say_behind(tries: Compactions, it: Tried, start: int, end: int) -> str:
-    return say("b5_say_behind", start=start, end=end)
+def _say_backwards(tries: Compactions, it: Tried, start: int, end: int) -> str:
+    return say("b5_say_backwards", start=start, end=end)
 
 
 def _say_tail(tries: Compactions, it: Tried, start: int, end: int) -> str:
     kept = sum(node.estimated for node in tries.nodes[it.tail:])
     if not it.tail:
         return say("b5_say_all_tail", start=start, end=end, n=kept)
-    return say("b5_say_tail", start=start, end=end, n=kept, seq=tries.nodes[it.tail].seq, last=tries.nodes[it.tail - 1].seq)
+    return say("b5_say_tail", start=start, end=end, asked=it.retain, n=kept, seq=tries.nodes[it.tail].seq)
 
 
 def _say_pair(edge: Edge, start: int, end: int) -> str:
@@ -78,11 +78,16 @@ def _say_summary(tries: Compactions, it: Tried, start: int, end: int) -> str:
     return say("b5_say_summary", start=start, end=end, n=it.cost, shadowed=it.shadowed)
 
 
+def _say_empty(tries: Compactions, it: Tried, start: int, end: int) -> str:
+    return say("b5_say_empty", start=start, end=end)
+
+
 def _say_other(tries: Compactions, it: Tried, start: int, end: int) -> str:
     return say("b5_say_other", start=start, end=end, why=it.why)
 
 
-_REFUSALS = {"behind": _say_behind, "tail": _say_tail, "summary": _say_summary, "other": _say_other}
+_REFUSALS = {"backwards": _say_backwards, "tail": _say_tail, "summary": _say_summary, "empty": _say_empty,
+             "other": _say_other}
 
 
 def _unchanged(tries: Compactions, it: Tried) -> str:
@@ -96,7 +101,7 @@ def _unchanged(tries: Compactions, it: Tried) -> str:
 
 def _summary_box(it: Tried, show_text: bool) -> str:
     if it.made is None:
-        words = "b5_summary_refused" if it.refused == "summary" else "b5_no_summary"
+        words = "b5_summary_refused" if it.refused in ("summary", "empty") else "b5_no_summary"
         note, said = "", f'<span class="xp-q">{esc(say(words))}</span>'
     else:
         note, text = say("b5_read_at", seq=it.made.checkpoint.seq), it.made.text
@@ -129,7 +134,7 @@ def _change(by: int) -> str:
 
 
 def _bars(before: int, after: int) -> str:
-    """Before, hatched, over after, solid, on a scale that ends a little behind the longer one."""
+    """Before, hatched, over after, solid, on a scale that ends a little after the longer one."""
     whole = 1.1 * max(before, after, 1)
     return (f'<span class="xp-bar xp-s"><i class="is-off" style="left:0;width:{percent(before, whole)};top:4px;height:6px"></i>'
             f'<i style="left:0;width:{percent(after, whole)};top:12px;height:6px"></i></span>')
