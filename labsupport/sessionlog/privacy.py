@@ -85,6 +85,7 @@ def protect_log(events: Iterable[SessionEvent], policy: Policy, vault: Vault,
 
     The first of them may be *stored* already, and are taken over: a key that was rotated since seals only what is new, and a
     fork has what its parent's log has. A result that rewrites another one keeps all but its content as it stands there.
+    Ids, names of tools and types stay as they are, and so does the session's header: they are no place for anybody's name.
     EventError for a class that there is not.
     """
     unknown = sorted(policy.keys() - set(CLASSES))

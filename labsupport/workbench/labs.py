@@ -32,5 +32,13 @@ LABS = (
     Lab("A3", "a3_two_states", "34", "miniagent/agent.py", 30, "lab_a3_title", "lab_a3_question"),
     Lab("B1", "b1_two_step_tool_task", "4", "sessionlog/driver.py", 40, "lab_b1_title", "lab_b1_question"),
     Lab("B2", "b2_derive_messages", "4", "sessionlog/surface.py", 40, "lab_b2_title", "lab_b2_question"),
+    Lab("B3", "b3_pure_projections", "4", "sessionlog/projections.py", 60, "lab_b3_title", "lab_b3_question"),
     Lab("B4", "b4_truncate_and_recover", "4", "sessionlog/recovery.py", 45, "lab_b4_title", "lab_b4_question"),
+    Lab("B5", "b5_compaction_diff", "4", "sessionlog/compaction.py", 60, "lab_b5_title", "lab_b5_question"),
+    Lab("B6", "b6_a_whole_request", "4", "sessionlog/request.py", 40, "lab_b6_title", "lab_b6_question"),
+    Lab("B7", "b7_durability", "4", "sessionlog/storage/writers.py", 50, "lab_b7_title", "lab_b7_question"),
+    Lab("B8", "b8_fork_resume_replay", "4", "sessionlog/lineage.py", 55, "lab_b8_title", "lab_b8_question"),
+    Lab("B9", "b9_business_state", "4", "outside/ledger.py", 40, "lab_b9_title", "lab_b9_question"),
+    Lab("B10", "b10_privacy", "4", "sessionlog/privacy.py", 40, "lab_b10_title", "lab_b10_question"),
+    Lab("B11", "b11_clinic", "4", "workbench/clinic/diagnose.py", 40, "lab_b11_title", "lab_b11_question"),
 )

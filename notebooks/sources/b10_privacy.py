@@ -74,14 +74,15 @@ for event in first:
 # %% classes [markdown] lang="zh"
 # ## 哪些字段，怎么存
 #
-# 事件的类型、seq、轮次、id 是**结构**，不加密：没有它们，日志打不开。其余都是**内容**，按类别决定怎么存；表里没有写到的
-# 字段和键，也算内容。这是 `visit` 的内容：
+# 事件的类型、seq、轮次、id 是**结构**，不加密：没有它们，日志打不开（所以 id 里不要放名字）。其余都是**内容**，按类别
+# 决定怎么存；表里没有写到的字段和键，也算内容。这是 `visit` 的内容：
 
 # %% classes [markdown] lang="en"
 # ## Which field is kept how
 #
-# Types, seqs, turns and ids are **structure** and stay as they are; without them no log opens. All the rest is **content**,
-# and its class decides how it is kept. A field or a key that no table knows is content, too. The content of `visit`:
+# Types, seqs, turns and ids are **structure** and stay as they are; without them no log opens (so no id should be anybody's
+# name). All the rest is **content**, and its class decides how it is kept. A field or a key that no table knows is content,
+# too. The content of `visit`:
 
 # %% class-table
 class_table(visit.events, POLICY)

@@ -26,7 +26,7 @@
 from dataclasses import replace
 
 from labsupport.sessionlog import Reply, Session, replay
-from labsupport.sessionlog.prompt import ContextPart, Opener, Section
+from labsupport.sessionlog.prompt import ContextPart, Section
 from labsupport.sessionlog.request import difference, explain_request, rebuild_request
 from labsupport.workbench.checks.b6 import check_sourced
 from labsupport.workbench.checks.base import compare, refusal
@@ -74,7 +74,8 @@ parts_table(events, 2)
 
 # %% parts-why [markdown] lang="en"
 # One line each is what the user said, the model answered and the tool gave. The rest was put there by the program: the call's
-# config, two **sections** of the system prompt, a **tool**, an **opener**, two pieces of **dynamic context**. And every line has
+# config, two **sections** of the system prompt, a **tool**, an **opener**, two pieces of **dynamic context**. And every line
+# has
 # a source: under `seq` first the event that holds it, then
 # the one that says what it was made of. The **scope** says for whom it counts, the **version** which file it came from.
 #
@@ -94,7 +95,8 @@ for scope in ("global", "audit"):
 
 # %% shadow-why [markdown] lang="en"
 # Where two sections share a name, the scope's own shadows the global one; the other global sections stay. `{{clinic}}` is a
-# prompt variable, filled in on the way. A section may also be **complete** (`complete`): then it is the whole system prompt, and no other counts. And two that
+# prompt variable, filled in on the way. A section may also be **complete** (`complete`): then it is the whole system prompt,
+# and no other counts. And two that
 # both say so?
 
 # %% complete
@@ -207,7 +209,8 @@ for event in events:
 
 # %% rebuild [markdown] lang="en"
 # There are fewer headers than requests: at the beginning; when booking opens; for the audit, with another scope and another
-# model; and back at the desk. The latest header before a request is its own, so model and tools can be told for each single one.
+# model; and back at the desk. The latest header before a request is its own, so model and tools can be told for each single
+# one.
 #
 # ## Any request again
 #
@@ -308,7 +311,8 @@ print(found, compare(guess_again, found.count("dynamic-context")))
 #
 # 每一行是一个部分；＋ 是上一次请求里没有的，条形是它占多少 token。
 #
-# **拖动滑块找一找：** 有一次请求，开场消息（`house-rules`）重新来了，日子却没有；另有一次正好相反，日子重新来了，而那天并没有变。是哪两次？为什么？
+# **拖动滑块找一找：** 有一次请求，开场消息（`house-rules`）重新来了，日子却没有；另有一次正好相反，日子重新来了，
+# 而那天并没有变。是哪两次？为什么？
 
 # %% compacted-why [markdown] lang="en"
 # Nothing changed in the world, but the model could no longer see it: both snapshots are in the log, and the first is shadowed.
@@ -319,7 +323,8 @@ print(found, compare(guess_again, found.count("dynamic-context")))
 #
 # A row is a part; + marks what the request before did not have, and the bar shows how much of the tokens it takes.
 #
-# **Find it with the slider:** in one request the opener (`house-rules`) comes anew and the day does not; in another the day does
+# **Find it with the slider:** in one request the opener (`house-rules`) comes anew and the day does not; in another the day
+# does
 # and the opener does not, although it was the same day as before. Which two, and why?
 
 # %% explorer
@@ -349,7 +354,8 @@ explorer.still
 # <details><summary>Answer: which two, and why</summary>
 #
 # Those that follow a compaction; their numbers are printed below. The first compaction took the beginning of the history, with
-# the opener and Monday's snapshot in it; Tuesday's stood behind that and is still on the surface, so only the opener has to come
+# the opener and Monday's snapshot in it; Tuesday's stood behind that and is still on the surface, so only the opener has to
+# come
 # again. The second took a piece from the middle, with Tuesday's snapshot; the opener by then stood behind it, and stayed.
 #
 # </details>
@@ -507,7 +513,8 @@ print(holds, [number for number, one in enumerate(received, start=1)
 # </details>
 
 # %% think-whole [markdown] lang="en"
-# **Question 2 of the chapter (★★): “can be rebuilt” against “the whole prompt string was kept”: what differs, and what is unsafe
+# **Question 2 of the chapter (★★): “can be rebuilt” against “the whole prompt string was kept”: what differs, and what is
+# unsafe
 # about the second?**
 #
 # <details><summary>An answer</summary>
@@ -529,7 +536,8 @@ print(holds, [number for number, one in enumerate(received, start=1)
 #
 # ## Exercise: log the missing source
 #
-# Back to the cell that was refused: the desk does need its prices. Write a function `sourced(prompt, prices)`, where `prices` is
+# Back to the cell that was refused: the desk does need its prices. Write a function `sourced(prompt, prices)`, where
+# `prices` is
 # a function and `prices()` gives the text of the list as it is now. Return a `Prompt` that still has all its parts, and the
 # list as one more:
 #
@@ -589,7 +597,8 @@ assert verdict.correct, verdict
 # <details><summary>参考答案</summary>
 #
 # 段落在请求头里，请求头一变就要整个再记，模型端缓存的开头也从那里作废；星期几每天变，等候人数每分钟变。作为消息，
-# 它只在变化时追加一份（预测 1），前面的都不动，而且日志里看得出模型从哪次请求起才知道（滑块之后的那一格）。代价是旧的快照还在表面上，
+# 它只在变化时追加一份（预测 1），前面的都不动，而且日志里看得出模型从哪次请求起才知道（滑块之后的那一格）。
+# 代价是旧的快照还在表面上，
 # 所以新的那份要说自己替代旧的。
 #
 # </details>
@@ -634,7 +643,8 @@ assert verdict.correct, verdict
 #
 # Sections stand in the header. When one changes, the whole header is logged again, and a provider's cached prefix ends there;
 # the day changes daily, the waiting room every minute. As a message it is appended when it changed (prediction 1), nothing
-# before it moves, and the log shows from which request on the model knew (the cell behind the slider). The price: the old snapshot stays on the
+# before it moves, and the log shows from which request on the model knew (the cell behind the slider). The price: the old
+# snapshot stays on the
 # surface, so the new one has to say that it takes its place.
 #
 # </details>
@@ -665,4 +675,5 @@ assert verdict.correct, verdict
 # - A request: config, sections, tools, openers, dynamic context, derived messages. Each part has name, scope, version, events.
 # - Header, sources and snapshots are logged on change; what went off the surface is logged once more.
 # - Model-visible means logged: compared before it is sent, and not sent on a difference. So any request can be rebuilt.
-# - Rebuildable is not “kept whole”: a sentence stands in one place, and when it goes, the log can say which requests go with it.
+# - Rebuildable is not “kept whole”: a sentence stands in one place, and when it goes, the log can say which requests go with
+# it.

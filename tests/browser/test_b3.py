@@ -8,7 +8,8 @@ from tests.browser.conftest import Lab
 from tests.browser.test_a2 import overflowing
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-WORDS = {"en": {"changed": "◆ changed", "same": "= same object", "passed": "not read", "as_of": "as of", "verdict": "Not started"},
+WORDS = {"en": {"changed": "◆ changed", "same": "= same object", "passed": "not read", "as_of": "as of",
+                "verdict": "Not started"},
          "zh": {"changed": "◆ 变了", "same": "= 同一对象", "passed": "不读", "as_of": "截至", "verdict": "还没有开始"}}
 
 

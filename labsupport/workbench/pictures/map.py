@@ -17,11 +17,11 @@ class Stage(NamedTuple):
 
 ROAD = (
     Stage("map_lines", "miniagent/session.py", ("A1",)),
-    Stage("map_events", "sessionlog/session.py", ("B1", "B4")),
-    Stage("map_surface", "sessionlog/surface.py", ("B2",)),
+    Stage("map_events", "sessionlog/session.py", ("B1", "B3", "B4", "B7", "B8", "B10")),
+    Stage("map_surface", "sessionlog/surface.py", ("B2", "B5")),
     Stage("map_messages", "miniagent/messages.py", ("A1", "A3")),
-    Stage("map_request", "miniagent/context.py", ("A2",)),
-    Stage("map_model", "miniagent/agent.py", ("A3",)),
+    Stage("map_request", "miniagent/context.py", ("A2", "B6")),
+    Stage("map_model", "miniagent/agent.py", ("A3", "B9", "B11")),
 )
 PARTS = {"0": "map_part_start", "A": "map_part_a", "B": "map_part_b"}
 
