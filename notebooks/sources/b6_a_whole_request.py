@@ -26,7 +26,7 @@
 from dataclasses import replace
 
 from labsupport.sessionlog import Reply, Session, replay
-from labsupport.sessionlog.prompt import ContextPart, Section
+from labsupport.sessionlog.prompt import ContextPart, Opener, Section
 from labsupport.sessionlog.request import difference, explain_request, rebuild_request
 from labsupport.workbench.checks.b6 import check_sourced
 from labsupport.workbench.checks.base import compare, refusal
