@@ -270,6 +270,7 @@ def test_b40_a_null_block_is_kept_and_crashes_nobody_but_content_is_a_list() -> 
 def test_b41_a_record_and_its_line_break_are_one_write_and_welded_records_are_damage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from labsupport import system
     from labsupport.sessionlog.storage import files
 
     written: list[bytes] = []
@@ -279,7 +280,8 @@ def test_b41_a_record_and_its_line_break_are_one_write_and_welded_records_are_da
         written.append(data)
         write_all(fd, data)
 
-    monkeypatch.setattr(files, "write_all", watched)
+    for module in (files, system):  # appends, and files that are made whole
+        monkeypatch.setattr(module, "write_all", watched)
     store = make.stored(JsonlStore(tmp_path), *TALK)
     store.append("s1", make.log(make.user("x" * 200_000), first=3))
     assert len(written) == 2

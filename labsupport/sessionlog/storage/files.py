@@ -1,5 +1,6 @@
 """Writes that are undone when they fail, and the lock of a log's one writer."""
 import os
+import stat
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,10 +16,26 @@ from labsupport.system import write_all as write_all
 
 def open_plain(path: Path, flags: int) -> int:
     """Open the file *path* with *flags*, but neither through a link nor a folder: StoredLogError."""
-    if path.is_symlink() or path.is_dir():
-        what = "link" if path.is_symlink() else "folder"
-        raise StoredLogError(f"this is a {what}; a log is a file of its own. Nothing was read or written.", path)
-    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0), 0o666)
+    if not _NO_LINKS and path.is_symlink():
+        raise _not_plain("link", path)
+    try:
+        fd = os.open(path, flags | _NO_LINKS | getattr(os, "O_BINARY", 0), 0o666)
+    except OSError:
+        for what, found in (("link", path.is_symlink()), ("folder", path.is_dir())):
+            if found:
+                raise _not_plain(what, path) from None
+        raise
+    if stat.S_ISDIR(os.fstat(fd).st_mode):  # a folder opens for reading
+        os.close(fd)
+        raise _not_plain("folder", path)
+    return fd
+
+
+_NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
+
+
+def _not_plain(what: str, path: Path) -> StoredLogError:
+    return StoredLogError(f"this is a {what}; a log is a file of its own. Nothing was read or written.", path)
 
 
 def is_taken(path: Path) -> bool:

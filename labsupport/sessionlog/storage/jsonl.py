@@ -65,12 +65,15 @@ class JsonlStore(LogStore):
             raise StoredLogError("this folder is a link; name the folder that it points to", self.root)
         self._encoding, self._pack = ENCODINGS[compression], pack
         self._tails: dict[str, _Tail] = {}
+        self._paths: dict[str, Path] = {}
 
     def path(self, id: str) -> Path:
         """Where the log of session *id* lies; no id leads out of the root."""
         if type(id) is not str or not id:
             raise EventError("id", "a session has an id")
-        return self.root / (encode_segment(id) + self._encoding.ending)
+        if id not in self._paths:
+            self._paths[id] = self.root / (encode_segment(id) + self._encoding.ending)
+        return self._paths[id]
 
     def _lock_at(self, id: str) -> Path:
         return self.path(id)
