@@ -6,7 +6,7 @@ import pytest
 
 from labsupport.errors import LabError, StoreBusyError
 from labsupport.sessionlog import check_invariants
-from labsupport.sessionlog.storage import Writer, files
+from labsupport.sessionlog.storage import Writer
 from labsupport.workbench import flush_kills, flush_measure
 from labsupport.workbench.explorers.b7 import flush_explorer
 from labsupport.workbench.flush_kills import (
@@ -303,7 +303,6 @@ def test_a_measurement_that_fails_says_so(tmp_path, monkeypatch, error, words):
         raise error
 
     monkeypatch.setattr(flush_measure, "_place", lambda: tmp_path)
-    monkeypatch.setattr(files, "make_whole", fail)
     monkeypatch.setattr("labsupport.sessionlog.storage.jsonl.make_whole", fail)
     found = measure("JSONL")
     assert words in found.failed

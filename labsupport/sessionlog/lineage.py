@@ -94,11 +94,6 @@ def boundaries(events: Iterable[SessionEvent]) -> list[int]:
 _TURNS = ("turn/start", "turn/end")
 
 
-def is_boundary(events: Iterable[SessionEvent], seq: int) -> bool:
-    """Whether no turn is open behind event *seq* of *events*, which begin at 0."""
-    return _behind(list(events)[:seq + 1]) != "turn/start"
-
-
 def last_boundary(events: Iterable[SessionEvent]) -> int | None:
     """The last seq of *events* at which no turn is open; None where there is none."""
     kept = list(events)

@@ -25,7 +25,6 @@ Policy = Mapping[str, How]
 """How content of each class is kept: as it is, encrypted in its place, or elsewhere with a reference in its place. A class
 that is not named is encrypted."""
 
-LEVELS = ("whole", "with key", "with attachment", "gone")
 Level = Literal["whole", "with key", "with attachment", "gone"]
 
 _MARK, _FIELDS = "protected:", "protected"

@@ -118,7 +118,8 @@ def _reported(usage: Any) -> int | None:
 
 def _header_at(session: Session, seq: int) -> Any:
     """The request header in force when event *seq* was logged."""
-    event = next((event for event in reversed(session.events[:seq]) if event.type == "request/header"), None)
+    events = session.events
+    event = next((events[at] for at in range(seq - 1, -1, -1) if events[at].type == "request/header"), None)
     return None if event is None else field(event.read(), "header")
 
 

@@ -3,6 +3,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from threading import Timer
 from typing import Any
@@ -36,6 +38,20 @@ def last_words(module: str, *arguments: str, point: int) -> Any:
         why = (complaint.decode("utf-8", "replace").strip() or "it said nothing").splitlines()[-1]
         raise LabError(f"the recording ended by itself before point {point}: {why}")
     return json.loads(report)
+
+
+def stop_at(number: int, report: Callable[..., object]) -> Callable[..., None]:
+    """In the process that will be killed: what its recording calls at every point; at point *number* it says the report.
+
+    *report* makes that of what the recording tells at the point.
+    """
+    points = count()
+
+    def stop(*told: object) -> None:
+        if next(points) == number:
+            say_and_wait(report(*told))
+
+    return stop
 
 
 def say_and_wait(report: object) -> None:

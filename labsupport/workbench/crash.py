@@ -19,7 +19,7 @@ from labsupport.errors import LabError
 from labsupport.sessionlog import SessionEvent
 from labsupport.sessionlog.recovery import NOT_STARTED, blocks
 from labsupport.sessionlog.storage import JsonlStore
-from labsupport.workbench.child import last_words, say_and_wait
+from labsupport.workbench.child import last_words, stop_at
 from labsupport.workbench.cuts import claims
 from labsupport.workbench.mail_task import ID, Point, outbox, ran, record, tools
 
@@ -136,14 +136,7 @@ def main() -> None:
     parser.add_argument("number", type=int)
     parser.add_argument("--no-barrier", action="store_true")
     args = parser.parse_args()
-    seen = 0
-
-    def stop(point: Point, durable: int) -> None:
-        nonlocal seen
-        if seen == args.number:
-            say_and_wait({"point": point, "durable": durable})
-        seen += 1
-
+    stop = stop_at(args.number, lambda point, durable: {"point": point, "durable": durable})
     record(args.folder, stop, barrier_before_tools=not args.no_barrier)
 
 

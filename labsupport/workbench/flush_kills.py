@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from labsupport.errors import LabError
 from labsupport.sessionlog import SessionEvent
 from labsupport.sessionlog.storage import JsonlStore, flush
-from labsupport.workbench.child import last_words, say_and_wait
+from labsupport.workbench.child import last_words, stop_at
 from labsupport.workbench.flush_runs import ID, POLICIES, SCRIPT, Ask, new_session, play, policy_of, random_script
 from labsupport.workbench.mail_task import Point, slow_writes
 
@@ -139,14 +139,7 @@ def _looks(folder: Path, policy: str, script: Sequence[Ask]) -> list[Look]:
 def main() -> None:
     """The process that will be killed."""
     folder, policy, number = sys.argv[1:]
-    seen = 0
-
-    def stop(point: Point, events: Sequence[SessionEvent], covered: int) -> None:
-        nonlocal seen
-        if seen == int(number):
-            say_and_wait({"appended": len(events), "covered": covered})
-        seen += 1
-
+    stop = stop_at(int(number), lambda point, events, covered: {"appended": len(events), "covered": covered})
     record(Path(folder), policy, stop)
 
 

@@ -15,7 +15,7 @@ from labsupport.sessionlog import SessionEvent
 from labsupport.sessionlog.folding import fold
 from labsupport.sessionlog.query_state import query_state
 from labsupport.sessionlog.storage import JsonlStore
-from labsupport.workbench.child import last_words, say_and_wait
+from labsupport.workbench.child import last_words, stop_at
 from labsupport.workbench.cuts import claims
 from labsupport.workbench.invoice_task import CALLED, ID, again, invoices, ledger_of, record
 from labsupport.workbench.mail_task import Point
@@ -120,14 +120,7 @@ def main() -> None:
     parser.add_argument("number", type=int)
     parser.add_argument("--no-key", action="store_true")
     args = parser.parse_args()
-    seen = 0
-
-    def stop(point: Point, appended: int) -> None:
-        nonlocal seen
-        if seen == args.number:
-            say_and_wait({"appended": appended})
-        seen += 1
-
+    stop = stop_at(args.number, lambda point, appended: {"appended": appended})
     record(args.folder, stop, with_key=not args.no_key)
 
 

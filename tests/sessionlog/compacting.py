@@ -28,6 +28,18 @@ LONG = "words " * 100
 """A text that a short summary is sure to be smaller than."""
 
 
+class Clock:
+    """A clock that stops when it is told to: what comes then cannot be logged."""
+
+    def __init__(self) -> None:
+        self.broken = False
+
+    def __call__(self) -> int:
+        if self.broken:
+            raise OSError("the clock stands still")
+        return 1000
+
+
 class Summarizing:
     """A summarizer that does what it is given with the messages; what that returns is a summary, or its text."""
 

@@ -43,6 +43,7 @@ from labsupport.sessionlog.tokens import context_tokens
 from tests.sessionlog import builders as make
 from tests.sessionlog.compacting import (
     LONG,
+    Clock,
     Summarizing,
     compaction_end,
     lawful,
@@ -335,18 +336,6 @@ def test_an_interrupt_at_any_event_leaves_a_log_that_says_what_happened(kind, st
 
 
 # It fails after it
-
-
-class Clock:
-    """A clock that stops when it is told to: what comes then cannot be logged."""
-
-    def __init__(self) -> None:
-        self.broken = False
-
-    def __call__(self) -> int:
-        if self.broken:
-            raise OSError("the clock stands still")
-        return 1000
 
 
 def with_clock(*texts: str) -> tuple[Session, Clock]:

@@ -28,7 +28,7 @@ from labsupport.sessionlog.summarizers import Summary
 from tests.sessionlog import builders as make
 from tests.sessionlog import oracle
 from tests.sessionlog.builders import Record
-from tests.sessionlog.compacting import LONG, Summarizing, lawful, open_at
+from tests.sessionlog.compacting import LONG, Clock, Summarizing, lawful, open_at
 from tests.sessionlog.stores import named
 
 SMALL = PruneConfig(60, 12, 5)
@@ -55,16 +55,6 @@ WRONG: dict[str, Any] = {
 
 class Killed(BaseException):
     """The process is gone."""
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.broken = False
-
-    def __call__(self) -> int:
-        if self.broken:
-            raise OSError("the clock stands still")
-        return 1000
 
 
 class Compacting(RuleBasedStateMachine):

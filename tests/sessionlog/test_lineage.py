@@ -33,7 +33,7 @@ from labsupport.sessionlog import (
     tool_pairing,
     turn_status,
 )
-from labsupport.sessionlog.lineage import boundaries, compaction_locks, is_boundary, last_boundary
+from labsupport.sessionlog.lineage import boundaries, compaction_locks, last_boundary
 from labsupport.sessionlog.models import call
 from labsupport.sessionlog.storage import JsonlStore
 from labsupport.workbench import log_samples
@@ -136,7 +136,7 @@ def test_so_it_is_in_random_logs(records):
     parent = session_of(*records)
     legal = legal_by_count(parent.events)
     assert boundaries(parent.events) == legal
-    assert [event.seq for event in parent.events if is_boundary(parent.events, event.seq)] == legal
+    assert [event.seq for event in parent.events if last_boundary(parent.events[: event.seq + 1]) == event.seq] == legal
     for event in parent.events:
         before = [at for at in legal if at < event.seq]
         assert last_boundary(parent.events[:event.seq]) == (before[-1] if before else None)

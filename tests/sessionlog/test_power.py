@@ -11,6 +11,7 @@ from typing import Literal
 
 import pytest
 
+from labsupport import system
 from labsupport.errors import LogCorruptError
 from labsupport.sessionlog import Session
 from labsupport.sessionlog.storage import JsonlStore, files, jsonl
@@ -250,7 +251,7 @@ def made_in_place(path: Path, data: bytes) -> None:
     os.write(fd, data)
     os.fsync(fd)
     os.close(fd)
-    files.fsync_folder(path.parent)
+    system.fsync_folder(path.parent)
 
 
 def synced_behind_the_link(path: Path, data: bytes) -> None:
@@ -259,7 +260,7 @@ def synced_behind_the_link(path: Path, data: bytes) -> None:
     fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     os.write(fd, data)
     os.link(draft, path)
-    files.fsync_folder(path.parent)
+    system.fsync_folder(path.parent)
     os.fsync(fd)
     os.close(fd)
     draft.unlink()
@@ -295,7 +296,7 @@ def test_a_log_that_is_made_in_another_order_is_noticed(
 def cut_before_it_is_kept(store: JsonlStore, path: Path, scan: Scan) -> Path:
     raw = path.read_bytes()
     files.cut(path, scan.committed_bytes)
-    files.make_whole(path.with_name(f"{path.name}.torn-{scan.committed_bytes}"), raw[scan.committed_bytes :])
+    system.make_whole(path.with_name(f"{path.name}.torn-{scan.committed_bytes}"), raw[scan.committed_bytes :])
     return path
 
 
@@ -339,10 +340,10 @@ def test_a_synced_folder_keeps_its_names(tmp_path: Path) -> None:
     with Recorder(tmp_path) as recorder:
         os.mkdir(tmp_path / "in")
         os.close(os.open(tmp_path / "in" / "x", os.O_WRONLY | os.O_CREAT))
-        files.fsync_folder(tmp_path / "in")
+        system.fsync_folder(tmp_path / "in")
         os.rename(tmp_path / "old", tmp_path / "new")
         (tmp_path / "in" / "x").unlink()
-        files.fsync_folder(tmp_path)
+        system.fsync_folder(tmp_path)
     before = [holds for seed in range(9) for holds in recorder.cuts(5, seed)]
     assert {"in/x" in holds for holds in before if "in" in holds} == {True, False}
     assert {"in" in holds for holds in before} == {True, False}, "its own name was not synced yet"

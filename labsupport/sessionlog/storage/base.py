@@ -27,9 +27,10 @@ from labsupport.sessionlog.storage.contract import (
     check_batch,
     check_types,
 )
-from labsupport.sessionlog.storage.files import WriterLock, make_folder
+from labsupport.sessionlog.storage.files import WriterLock
 from labsupport.sessionlog.storage.scan import Scan
 from labsupport.sessionlog.storage.writers import Policy, Writer, on_barriers
+from labsupport.system import make_folder
 
 Events = list[SessionEvent]
 Rows = list[Row]
@@ -75,6 +76,10 @@ class LogStore(ABC):
     @abstractmethod
     def _next_seq(self, id: str) -> int:
         """The seq that the stored log goes on at; TornLogError when its end is torn."""
+
+    @abstractmethod
+    def _last(self, id: str) -> SessionEvent | None:
+        """The stored log's last event; None when it has none."""
 
     @abstractmethod
     def _begin(self, header: SessionHeader, events: Sequence[SessionEvent]) -> None:
@@ -140,12 +145,15 @@ class LogStore(ABC):
 
         StoreBusyError while a writer is attached, here or elsewhere: a live session is not repaired as if it had crashed.
         """
-        if id in self._locks:
-            raise StoreBusyError("this session is live in this process. Nothing was changed; close its writer first.",
-                                 self.path(id), self._locks[id].pid)
+        self._refuse_live(id, "changed")
         self._find(id)
         with self._writing(id):
             return self._checked(id, self._read(id), self._repair)
+
+    def _refuse_live(self, id: str, done: str) -> None:
+        if id in self._locks:
+            raise StoreBusyError(f"this session is live in this process. Nothing was {done}; close its writer first.",
+                                 self.path(id), self._locks[id].pid)
 
     def _find(self, id: str) -> None:
         if not self._is_stored(id):
@@ -219,8 +227,8 @@ class LogStore(ABC):
         return Writer(session, stored, policy, write, lambda: self._detach(id, fresh))
 
     def _continues(self, session: Session, stored: int) -> bool:
-        last = self.read_from(session.id, stored - 1)[0]
-        return same_json(last.to_json(), session.events[stored - 1].to_json())
+        last = self._last(session.id)
+        return last is not None and same_json(last.to_json(), session.events[stored - 1].to_json())
 
     def _detach(self, id: str, fresh: bool) -> None:
         if fresh and not self._is_stored(id):
@@ -253,9 +261,7 @@ class LogStore(ABC):
 
         StoreBusyError while a writer is attached; FileNotFoundError for an id that is not there.
         """
-        if id in self._locks:
-            raise StoreBusyError("this session is live in this process. Nothing was removed; close its writer first.",
-                                 self.path(id), self._locks[id].pid)
+        self._refuse_live(id, "removed")
         if id in self._announced and not self._is_stored(id):
             self._announced.pop(id)
             return Deletion((), ())

@@ -7,10 +7,6 @@ from pathlib import Path
 import portalocker
 
 from labsupport.errors import StoreBusyError, StoredLogError
-from labsupport.system import fsync_folder as fsync_folder
-from labsupport.system import make_folder as make_folder
-from labsupport.system import make_whole as make_whole
-from labsupport.system import replace_whole as replace_whole
 from labsupport.system import write_all as write_all
 
 

@@ -20,16 +20,14 @@ from labsupport.sessionlog.storage.contract import Listing, Unreached
 from labsupport.sessionlog.storage.files import (
     append_durably,
     cut,
-    fsync_folder,
     is_taken,
-    make_whole,
     open_plain,
-    replace_whole,
 )
 from labsupport.sessionlog.storage.frames import ENCODINGS
 from labsupport.sessionlog.storage.paths import encode_segment
 from labsupport.sessionlog.storage.scan import Scan, TornTail, ends_a_turn, scan_file
 from labsupport.strict_json import read_json
+from labsupport.system import fsync_folder, make_whole, replace_whole
 
 
 @dataclass(frozen=True)
@@ -39,6 +37,7 @@ class _Tail:
     size: int
     changed: int
     next_seq: int
+    last: SessionEvent | None
 
 
 class JsonlStore(LogStore):
@@ -84,20 +83,26 @@ class JsonlStore(LogStore):
     def _begin(self, header: SessionHeader, events: Sequence[SessionEvent]) -> None:
         path = self.path(header.id)
         make_whole(path, self._encoding.encode(header_line(header) + record_lines(events, self._pack)))
-        self._note(header.id, path, events[-1].seq + 1)
+        self._note(header.id, path, events)
 
     def _add(self, id: str, events: Sequence[SessionEvent]) -> None:
         path = self.path(id)
         self._expect(id, events[0].seq, self._next_seq(id))
         append_durably(path, self._encoding.encode(record_lines(events, self._pack)), self._tails[id].size)
-        self._note(id, path, events[-1].seq + 1)
+        self._note(id, path, events)
 
-    def _note(self, id: str, path: Path, next_seq: int) -> None:
-        found = path.stat()
-        self._tails[id] = _Tail(found.st_size, found.st_mtime_ns, next_seq)
+    def _note(self, id: str, path: Path, events: Sequence[SessionEvent]) -> None:
+        """The file at *path* is as this process left it, and *events* are the latest in it."""
+        self._tails[id] = _tail(path.stat(), events)
 
     def _next_seq(self, id: str) -> int:
-        """Read again unless the file is as it was left."""
+        return self._tail(id).next_seq
+
+    def _last(self, id: str) -> SessionEvent | None:
+        return self._tail(id).last
+
+    def _tail(self, id: str) -> _Tail:
+        """The end of the stored log, read again unless the file is as it was left."""
         path = self.path(id)
         found, known = path.lstat(), self._tails.get(id)
         if known is None or (found.st_size, found.st_mtime_ns) != (known.size, known.changed):
@@ -105,9 +110,8 @@ class JsonlStore(LogStore):
             if scan.torn is not None:
                 raise TornLogError("the last write to this log did not finish. Nothing was added; load(id) repairs it.",
                                    path, scan.torn.line or None)
-            known = _Tail(found.st_size, found.st_mtime_ns, len(scan.events))
-            self._tails[id] = known
-        return known.next_seq
+            known = self._tails[id] = _tail(found, scan.events)
+        return known
 
     def _read(self, id: str) -> Scan:
         path = self.path(id)
@@ -131,7 +135,7 @@ class JsonlStore(LogStore):
         kept_in = self._cut_tail(path, scan) if scan.torn is not None else None
         if closers:
             append_durably(path, self._encoding.encode(record_lines(closers)), path.stat().st_size)
-        self._note(id, path, len(scan.events) + len(closers))
+        self._note(id, path, closers or scan.events)
         return kept_in
 
     def _cut_tail(self, path: Path, scan: Scan) -> Path:
@@ -211,6 +215,12 @@ class JsonlStore(LogStore):
     def _keep_rows(self, id: str, rows: Sequence[Row]) -> None:
         kept = [{name: getattr(row, name) for name in ROW_FIELDS} for row in rows]
         replace_whole(self._views(id), write_data({"rows": kept}, stored=True))
+
+
+def _tail(found: os.stat_result, events: Sequence[SessionEvent]) -> _Tail:
+    """The end of a file as it was *found*, of which *events* are the latest."""
+    last = events[-1] if events else None
+    return _Tail(found.st_size, found.st_mtime_ns, 0 if last is None else last.seq + 1, last)
 
 
 def header_line(header: SessionHeader) -> bytes:

@@ -130,6 +130,10 @@ class SqliteStore(LogStore):
         with self._cursor() as database:
             return self._checked_end(database, id)[1]
 
+    def _last(self, id: str) -> SessionEvent | None:
+        next_seq = self._next_seq(id)
+        return self.read_from(id, next_seq - 1)[0] if next_seq else None
+
     def _checked_end(self, database: Any, id: str) -> tuple[int, int]:
         """As `_end`; the log is read again unless it ends as it was left."""
         end = self._end(database, id)

@@ -9,9 +9,10 @@ from typing import Any
 from labsupport.errors import LogCorruptError, LogFormatError, StoredLogError
 from labsupport.sessionlog.header import LOG_VERSION
 from labsupport.sessionlog.json_text import field, write_data
-from labsupport.sessionlog.storage.files import is_taken, make_whole, open_plain
+from labsupport.sessionlog.storage.files import is_taken, open_plain
 from labsupport.sessionlog.storage.scan import Scan, scan_file
 from labsupport.strict_json import read_json
+from labsupport.system import make_whole
 
 Record = dict[str, Any]
 
