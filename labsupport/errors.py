@@ -41,6 +41,7 @@
     │       ├── OutsideFormatError       not damage: another program's, or a newer version of this one's: .version
     │       ├── OutsideCorruptError      damage: something that was committed cannot be read
     │       └── OutsideBusyError         another process has been writing for too long
+    ├── CourseError                      a course, its roster or a submission that cannot be used
     └── MiniagentError                   chapter 34
         ├── SessionFileError             a line of a session file: .path .line
         │   ├── SessionJsonError         the line is not JSON
@@ -70,6 +71,10 @@ def _again(kind: type[LabError], args: tuple[Any, ...], attributes: dict[str, An
     error = kind.__new__(kind)
     error.args, error.__dict__ = args, attributes
     return error
+
+
+class CourseError(LabError):
+    """A course, its roster or a submission that cannot be used."""
 
 
 class SessionLogError(LabError):
@@ -303,7 +308,7 @@ class KeyMissingError(OutsideError):
 
     def __init__(self, name: str, version: int | None, deleted: bool) -> None:
         which = f"the key {name!r}" + ("" if version is None else f" in version {version}")
-        super().__init__(f"{which} was deleted, so what it sealed cannot be read any more, by anybody." if deleted else
+        super().__init__(f"{which} was deleted, so what it sealed cannot be read, except with a copy of it." if deleted else
                          f"{which} was never made here; was this sealed with the keys of another database?")
         self.name, self.version, self.deleted = name, version, deleted
 

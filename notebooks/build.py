@@ -183,6 +183,8 @@ def main(argv: list[str] | None = None) -> int:
     for path, fault in faults.items():
         if fault:
             print(f"{path.relative_to(out)}: {fault}")
+    if args.solved and not any(faults.values()):
+        print(out.resolve())
     return 1 if any(faults.values()) else 0
 
 

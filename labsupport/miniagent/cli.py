@@ -11,9 +11,8 @@ from labsupport.errors import LabError
 from labsupport.miniagent.agent import AgentRun, Model, ScriptedModel, Tool, run_agent
 from labsupport.miniagent.context import estimate_context_chars
 from labsupport.miniagent.messages import ToolCall
+from labsupport.own import DATA
 from labsupport.strict_json import read_json
-
-DATA = Path(__file__).resolve().parents[2] / "data"
 
 
 def run_cli(argv: Sequence[str], model: Model | None = None) -> AgentRun:

@@ -5,6 +5,7 @@ from contextlib import suppress
 from itertools import islice, product
 from typing import Any
 
+from labsupport.own import own_id
 from labsupport.sessionlog.models import Reply, call
 from labsupport.sessionlog.pruning import prune_session
 from labsupport.sessionlog.stream import Block
@@ -18,12 +19,12 @@ QUESTION = "How many tests were done in 2025, against 2024?"
 
 def compare_call(id: str, column: str = "count", file: str = NAME, **where: str) -> Block:
     """A call of the tool compare_years."""
-    return call(id, "compare_years", json.dumps({"file": file, "column": column, **where}))
+    return call(own_id(id), "compare_years", json.dumps({"file": file, "column": column, **where}))
 
 
 def rows_call(id: str, **where: str) -> Block:
     """A call of the tool list_rows."""
-    return call(id, "list_rows", json.dumps({"file": NAME, **where}))
+    return call(own_id(id), "list_rows", json.dumps({"file": NAME, **where}))
 
 
 def figures(subject: str, column: str = "count", **where: str) -> str:
@@ -70,7 +71,7 @@ def steering(studio: Studio) -> None:
 
 def max_tokens(studio: Studio) -> None:
     """The second answer is cut at its token limit, inside the arguments of a call."""
-    cut = call("call_2", "list_rows", '{"file": "outpa')
+    cut = call(own_id("call_2"), "list_rows", '{"file": "outpa')
     studio.ask(QUESTION, [Reply(calls=[compare_call("call_1")]),
                           Reply("The sum alone says little, so I look at the rows.", [cut], finish="max-tokens", size=12)])
 

@@ -9,10 +9,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from labsupport.errors import LabError
-from labsupport.miniagent.cli import DATA
+from labsupport.own import DATA, SEED, own_number, own_random
 from labsupport.sessionlog.storage import JsonlStore, LoadedLog
 from labsupport.workbench.log_plays import PLAYS
 from labsupport.workbench.log_studio import Studio
+from labsupport.workbench.samples import own_cut
 
 FOLDER = DATA / "sessionlog"
 
@@ -21,18 +22,18 @@ FOLDER = DATA / "sessionlog"
 
 def tear(lines: list[bytes]) -> list[bytes]:
     """The last record stops half way."""
-    return [*lines[:-1], lines[-1][:len(lines[-1]) // 2]]
+    return [*lines[:-1], lines[-1][:own_cut(lines[-1])]]
 
 
 def damage(lines: list[bytes]) -> list[bytes]:
     """A record in the middle has lost its end, but not its line break; a turn ends behind it."""
-    middle = len(lines) // 2
-    return [*lines[:middle], lines[middle][:len(lines[middle]) // 2] + b"\n", *lines[middle + 1:]]
+    middle = own_random("damage").randint(len(lines) // 3, len(lines) - 3) if SEED else len(lines) // 2
+    return [*lines[:middle], lines[middle][:own_cut(lines[middle])] + b"\n", *lines[middle + 1:]]
 
 
 def raise_version(lines: list[bytes]) -> list[bytes]:
     """The header says that a newer version wrote the log."""
-    return [lines[0].replace(b'"version":0', b'"version":1'), *lines[1:]]
+    return [lines[0].replace(b'"version":0', b'"version":%d' % own_number(5, 4) if SEED else b'"version":1'), *lines[1:]]
 
 
 def unmark(lines: list[bytes]) -> list[bytes]:

@@ -3,6 +3,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from labsupport.own import own_id, own_seed
 from labsupport.sessionlog import Session, SessionEvent, SessionHeader
 from labsupport.sessionlog.compaction import compact
 from labsupport.sessionlog.driver import TurnOutcome, run_turn
@@ -27,7 +28,7 @@ from labsupport.workbench.log_task import (
 class Studio:
     """The recording of session *name* in *folder*; the same *seed* makes the same bytes. *header* has its other fields."""
 
-    def __init__(self, folder: Path, name: str, seed: int = 4, **header: Any) -> None:
+    def __init__(self, folder: Path, name: str, seed: int = own_seed(4), **header: Any) -> None:
         self.clock = SampleClock(seed)
         self.store = JsonlStore(folder, pack=True)
         self.session = Session.create(name, header=SessionHeader(name, created_at=self.clock.now, **header), clock=self.clock)
@@ -39,7 +40,7 @@ class Studio:
         model = SlowModel(ScriptedModel(replies, self._count), self.clock)
         timed = {name: slow(tool, self.clock) for name, tool in tools.items()}
         usual = {"config": CONFIG, "system": SYSTEM, "tool_schemas": SCHEMAS, "context_window": CONTEXT_WINDOW,
-                 "barrier": barrier}
+                 "barrier": barrier, "new_id": lambda: own_id(f"m{len(self.session.events)}")}
         return run_turn(self.session, prompt, model, timed, **{**usual, **options})
 
     def restart(self) -> None:

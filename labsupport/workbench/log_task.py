@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from labsupport.miniagent.cli import DATA
+from labsupport.own import DATA
 from labsupport.sessionlog.models import Model, Reply, Request
 from labsupport.sessionlog.stream import Block, Chunk
 from labsupport.sessionlog.tokens import count_tokens

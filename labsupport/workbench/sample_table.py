@@ -10,7 +10,8 @@ from random import Random
 from typing import Any
 
 from labsupport.miniagent import Tool
-from labsupport.miniagent.cli import DATA, tools
+from labsupport.miniagent.cli import tools
+from labsupport.own import DATA, own_seed
 
 NAME = "outpatient.csv"
 HEADER = ("year", "month", "clinic", "test", "count", "repeats")
@@ -19,7 +20,7 @@ TESTS = {"glucose": 1.0, "lipids": 0.6, "thyroid": 0.35}
 YEARS = (2024, 2025)
 
 
-def write_table(path: Path, seed: int = 34) -> None:
+def write_table(path: Path, seed: int = own_seed(34)) -> None:
     """Write the table to *path*, the same bytes for the same *seed*: one row a year, month, clinic and test."""
     random = Random(seed)
     rows: list[tuple[object, ...]] = []

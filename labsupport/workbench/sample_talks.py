@@ -11,6 +11,7 @@ from threading import Semaphore, Thread
 from typing import Any
 
 from labsupport.miniagent import AgentRun, Message, Tool, ToolCall, ToolMessage, run_agent
+from labsupport.own import own_id, own_seed
 from labsupport.workbench.sample_table import CLINICS, NAME, TESTS, YEARS, table_tools
 
 Turn = Sequence[str | ToolCall]
@@ -88,15 +89,15 @@ def record_interleaved(path: str | PathLike[str], talks: Talk) -> list[AgentRun]
 
 
 def total(call_id: str, column: str = "count", **where: str) -> ToolCall:
-    return ToolCall(call_id, "sum_column", {"file": NAME, "column": column, "where": where})
+    return ToolCall(own_id(call_id), "sum_column", {"file": NAME, "column": column, "where": where})
 
 
 def rows(call_id: str, columns: str, **where: str) -> ToolCall:
-    return ToolCall(call_id, "filter_rows", {"file": NAME, "columns": columns.split(), "where": where})
+    return ToolCall(own_id(call_id), "filter_rows", {"file": NAME, "columns": columns.split(), "where": where})
 
 
 def change(call_id: str, **where: str) -> ToolCall:
-    return ToolCall(call_id, "year_on_year", {"file": NAME, "column": "count", "where": where})
+    return ToolCall(own_id(call_id), "year_on_year", {"file": NAME, "column": "count", "where": where})
 
 
 SHORT: Talk = [("How many thyroid tests did hillside run in 2025?", [
@@ -138,7 +139,7 @@ LOOP: Talk = [("Go through riverside month by month, both years. 每个月单独
 ])]
 
 
-def long_talk(seed: int = 34) -> Talk:
+def long_talk(seed: int = own_seed(34)) -> Talk:
     """Every clinic, test, year and quarter in a shuffled order, asked in Chinese and in English by turns."""
     random = Random(seed)
     cases = [(clinic, test, str(year), quarter)

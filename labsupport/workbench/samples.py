@@ -9,7 +9,8 @@ from pathlib import Path
 
 from labsupport.errors import LabError
 from labsupport.miniagent import Message, ScriptedModel, load_session
-from labsupport.miniagent.cli import DATA, scripted_model
+from labsupport.miniagent.cli import scripted_model
+from labsupport.own import DATA, SEED, own_random
 from labsupport.workbench.sample_table import NAME, table_tools, write_table
 from labsupport.workbench.sample_talks import (
     INTERLEAVED,
@@ -32,17 +33,18 @@ GOOD = (*TALKS, "interleaved")
 
 def damage_second_line(lines: list[bytes]) -> list[bytes]:
     """The second line has lost its end, but not its line break: what a bad disk or a careless editor leaves."""
-    return [lines[0], lines[1][:len(lines[1]) // 2] + b"\n", *lines[2:]]
+    return [lines[0], lines[1][:own_cut(lines[1])] + b"\n", *lines[2:]]
 
 
 def tear_tail(lines: list[bytes]) -> list[bytes]:
     """The last line stops half way: what a writer leaves that was stopped while it wrote."""
-    return [*lines[:-1], lines[-1][:len(lines[-1]) // 2]]
+    return [*lines[:-1], lines[-1][:own_cut(lines[-1])]]
 
 
 def spoil_record(lines: list[bytes]) -> list[bytes]:
-    """A result says isError 0 where true or false belongs: still JSON, but no message."""
-    return [line.replace(b'"isError":false', b'"isError":0') for line in lines]
+    """A result says isError 0, or another wrong thing, where true or false belongs: still JSON, but no message."""
+    said = own_random("spoil").choice((b"1", b"null", b'"no"', b"[]")) if SEED else b"0"
+    return [line.replace(b'"isError":false', b'"isError":' + said) for line in lines]
 
 
 def orphan_result(lines: list[bytes]) -> list[bytes]:
@@ -53,6 +55,11 @@ def orphan_result(lines: list[bytes]) -> list[bytes]:
 def leave_call_open(lines: list[bytes]) -> list[bytes]:
     """The file ends with the request: the process stopped inside the tool."""
     return lines[:2]
+
+
+def own_cut(line: bytes) -> int:
+    """Where *line* is cut: half way, and for a student somewhere about there."""
+    return len(line) * own_random(f"cut {len(line)}").randint(35, 65) // 100 if SEED else len(line) // 2
 
 
 DAMAGE: dict[str, tuple[str, Callable[[list[bytes]], list[bytes]]]] = {
