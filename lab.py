@@ -28,6 +28,11 @@ VERBS = {  # name: (what Python runs, which extra of pyproject.toml it needs, wh
     "bench": (["-m", "tests.benchmarks"], "test", "measure speed, beside other libraries"),
     "soak": (["-m", "tests.sessionlog.soak"], "test", "kill a recorder a thousand times and check what is kept"),
     "notebooks": (["notebooks/build.py"], "", "build the notebooks from their sources"),
+    "show": (["-m", "deploy.show_lab"], "show", "show the explorers to a class, without their code; options as for open"),
+    "answers": (["notebooks/build.py", "--solved", "build/answers"], "", "build them with the answers in, in build/answers"),
+    "release": (["notebooks/release.py"], "class", "make a course for nbgrader, with and without the answers"),
+    "class": (["-m", "labsupport.classroom.students"], "class", "give each student of a course their own logs"),
+    "grade": (["-m", "labsupport.classroom.grade"], "class", "grade what was handed in, and show where the class is stuck"),
 }
 EXTRAS = sorted({extra for _, extra, _ in VERBS.values()})
 ASKED = ("requirements.txt", "constraints.txt", "pyproject.toml")  # what says which packages are needed
@@ -248,6 +253,7 @@ def install(root, venv, extra, lang, state, file):
 def hand_over(verb, arguments):
     """Run *verb* in the environment: in place of this process, or on Windows beside it."""
     command = [str(python_of(VENV))] + VERBS[verb][0] + arguments
+    os.environ["LAB_FROM"] = os.getcwd()  # folders that are named are seen from there
     os.chdir(str(ROOT))
     if os.name != "nt":
         sys.stdout.flush()
@@ -267,11 +273,15 @@ def main(argv):
     verb, arguments = (argv[0], argv[1:]) if argv and not argv[0].startswith("-") else ("open", argv)
     if verb not in VERBS:
         sys.exit(words(WORDS, "verb", lang, verb, ", ".join(VERBS)))
-    if verb == "open":
+    if verb in ("open", "show"):
+        choices = "[--lang zh|en] [--no-browser] [--port N]"
+        usage, about = {
+            "open": ("lab.py " + choices + "  |  lab.py VERB …", "Open the workbook in JupyterLab."),
+            "show": ("lab.py show " + choices, "Show the labs' explorers to a class, without their code."),
+        }[verb]
+        verbs = "verbs:\n" + "\n".join(f"  {name:<12}{what}" for name, (_, _, what) in VERBS.items())
         parser = argparse.ArgumentParser(
-            "lab.py", "lab.py [--lang zh|en] [--no-browser] [--port N]  |  lab.py VERB …", "Open the workbook in JupyterLab.",
-            "verbs:\n" + "\n".join(f"  {name:<12}{verb[2]}" for name, verb in VERBS.items()),
-            formatter_class=argparse.RawDescriptionHelpFormatter)
+            "lab.py", usage, about, verbs if verb == "open" else None, formatter_class=argparse.RawDescriptionHelpFormatter)
         parser.add_argument("--lang", choices=("zh", "en"), default=lang, help="of the notebooks and of JupyterLab")
         parser.add_argument("--no-browser", action="store_true", help="only print the address")
         parser.add_argument("--port", type=int, help="on 127.0.0.1; else the first free one from 8888 on")

@@ -308,7 +308,7 @@ class KeyMissingError(OutsideError):
 
     def __init__(self, name: str, version: int | None, deleted: bool) -> None:
         which = f"the key {name!r}" + ("" if version is None else f" in version {version}")
-        super().__init__(f"{which} was deleted, so what it sealed cannot be read, except with a copy of it." if deleted else
+        super().__init__(f"{which} was deleted, so what it sealed cannot be read except with a copy of it." if deleted else
                          f"{which} was never made here; was this sealed with the keys of another database?")
         self.name, self.version, self.deleted = name, version, deleted
 

@@ -296,6 +296,68 @@ def test_the_scale_follows_the_session(explorer):
         assert abs(slider.value - slider.max / 2) <= slider.step
 
 
+class Browser:
+    """The browser's end of *slider*, as ipywidgets' own works: what it answers to what it is sent.
+
+    It stores all of a message, and then follows its keys one by one. A key of the scale makes it read the whole scale anew;
+    a value that is not on the scale it has read is moved to the nearest step, and that is its answer. A set of keys promises
+    no order, so it is sent in the worst one.
+    """
+
+    def __init__(self, slider, monkeypatch):
+        self.slider, self.answers = slider, []
+        self.model = slider.get_state(["max", "min", "step", "value"])
+        self.read_scale()
+        send_state = slider.send_state
+        monkeypatch.setattr(slider, "send_state", lambda key=None: send_state(
+            sorted(key, key=lambda name: name != "value") if isinstance(key, set) else key))
+        monkeypatch.setattr(slider.comm, "send", self.receive)
+
+    def read_scale(self):
+        self.low, self.high, self.step = (self.model[name] for name in ("min", "max", "step"))
+
+    def receive(self, data, **_):
+        news = {key: value for key, value in data["state"].items() if self.model.get(key, value) != value}
+        if data["method"] == "update":
+            self.model |= news
+            for key in news:
+                self.follow(key)
+
+    def follow(self, key):
+        if key != "value":
+            self.read_scale()
+        inside = min(max(self.model["value"], self.low), self.high)
+        nearest = self.low + int((inside - self.low) / self.step + 0.5) * self.step
+        if nearest != self.model["value"]:
+            self.model["value"] = nearest
+            self.answers.append(nearest)
+
+    def answer(self):
+        """Hand the answers over: after the kernel has done what it was asked for."""
+        while self.answers:
+            self.slider.set_state({"value": self.answers.pop(0)})
+
+
+def test_what_the_browser_answers_leaves_the_slider_in_the_middle(explorer, monkeypatch):
+    explorer.history.value = "interleaved"
+    browser = Browser(explorer.budget, monkeypatch)
+    for name, middle, end in (("long", 32000, 64000), ("loop", 3400, 6800), ("interleaved", 400, 800), ("long", 32000, 64000)):
+        explorer.history.value = name
+        browser.answer()
+        assert (explorer.budget.value, explorer.budget.max) == (middle, end)
+        assert browser.model | {"value": middle, "max": end} == browser.model
+
+
+def test_the_browser_of_these_tests_answers_a_value_off_its_scale(explorer, monkeypatch):
+    """Sent value first, the slider ends where a learner saw it: at the second step of the new scale."""
+    explorer.history.value = "interleaved"
+    browser, slider = Browser(explorer.budget, monkeypatch), explorer.budget
+    with slider.hold_sync():
+        slider.max, slider.min, slider.step, slider.value = 64000, 500, 500, 32000
+    browser.answer()
+    assert slider.value == browser.model["value"] == 1000
+
+
 def test_without_a_history_there_is_no_slider():
     with pytest.raises(LabError, match="no history to show"):
         budget_explorer({})

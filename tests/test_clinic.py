@@ -16,7 +16,7 @@ from labsupport.workbench.clinic import FAULTS, PLACES, ROWS, diagnose, evidence
 from labsupport.workbench.clinic.cases import Flush, Provider, cache_of, client_of
 from labsupport.workbench.clinic.draft import Draft
 from labsupport.workbench.clinic.good import record
-from labsupport.workbench.clinic.ward import every_cause, waiting_room
+from labsupport.workbench.clinic.ward import BYSTANDERS, every_cause, waiting_room
 from labsupport.workbench.clinic_words import MEANINGS, clue_words, diagnosis_table, evidence_table, matrix_table, ward_table
 from labsupport.workbench.explorers.b11 import clinic_explorer
 from labsupport.workbench.pictures.clinic import CAUSES, ROOM, causes_so_far, clinic_picture, sentence
@@ -131,6 +131,105 @@ def test_an_empty_log_is_looked_at():
     assert diagnose(around([])).findings == ()
 
 
+def drawn(change, seed=2):
+    """The good case of *seed* with its log changed by *change*, and everything around it in order."""
+    draft = Draft.of(record(seed))
+    change(draft)
+    log, _, length = draft.take()
+    header = SessionHeader.from_json({**draft.good.header.to_json(), "seedLength": length})
+    return replace(around(log, header), provider=draft.good.provider)
+
+
+def end_range_at_a_call(draft):
+    summary = draft.find("compaction/summary")
+    checkpoint = draft.find("user/message", after=summary["seq"])
+    seqs = summary["data"]["shadowedSeqs"]
+    end = [event["seq"] for event in draft.events if event["type"] == "assistant/message" and event["seq"] in seqs
+           and any(block["type"] == "tool-call" for block in event["data"]["message"]["content"])][-1]
+    summary["data"]["shadowedSeqs"] = [seq for seq in seqs if seq <= end]
+    checkpoint["surfaceOp"] = {**checkpoint["surfaceOp"], "end": end}
+    checkpoint["sourceEventSeqs"] = [seq for seq in checkpoint["sourceEventSeqs"] if seq not in seqs or seq <= end]
+
+
+def fail_compaction(draft):
+    FAULTS["rule-lost"].in_log(draft)
+    summary = draft.find("compaction/summary")
+    draft.drop(draft.find("user/message", after=summary["seq"]))
+    draft.find("compaction/end")["data"]["error"] = {"message": "it changed", "code": "changed"}
+
+
+def resume_parent(draft):
+    draft.insert(draft.find("turn/start", after=5)["seq"], {"type": "session/end-seed", "time": 0, "data": {}})
+
+
+def keep_parents_header_of_a_resumed_parent(draft):
+    FAULTS["history-only"].in_log(draft)
+    resume_parent(draft)
+
+
+def ask_first_after_the_resume(draft):
+    own = {"request/header", "workbook/request-sources", "request/context"}
+    fork, resume = draft.fork_end, draft.resume_end
+    draft.drop(*[event for event in draft.events if fork < event["seq"] < resume
+                 or (event["seq"] > resume and event["type"] in own)])
+
+
+def log_no_sources(draft):
+    draft.drop(*[event for event in draft.events if event["type"] == "workbook/request-sources"])
+
+
+def change_scope_alone(draft):
+    draft.find("workbook/request-sources", after=draft.resume_end)["data"]["scope"] = "office"
+
+
+def write_result_late(draft):
+    call = draft.find("tool/call", after=draft.fork_end)
+    result = draft.result(call["data"]["callId"])
+    draft.drop(result)
+    draft.insert(draft.find("step/end", after=call["seq"])["seq"] + 1, result)
+
+
+@pytest.mark.parametrize(("change", "causes"), [
+    (end_range_at_a_call, ("range-split",)), (fail_compaction, ()), (resume_parent, ()),
+    (keep_parents_header_of_a_resumed_parent, ("history-only",)), (ask_first_after_the_resume, ("history-only",)),
+    (log_no_sources, ()), (change_scope_alone, ("scope-changed",)), (write_result_late, ("order-broken",)),
+], ids=lambda value: getattr(value, "__name__", ""))
+def test_another_way_to_the_same_cause_is_found_and_what_only_looks_like_one_is_not(change, causes):
+    assert diagnose(drawn(change)).causes == causes
+
+
+def test_a_fork_that_asks_with_its_parents_header_where_that_is_of_its_own_scope_is_in_order():
+    def inherit(draft):
+        FAULTS["history-only"].in_log(draft)
+        draft.events = [event for event in draft.events if event["seq"] < draft.resume_end]
+
+    case = drawn(inherit)
+    assert diagnose(case).causes == ("history-only",)
+    granted = Provider("office", ("look_up", "send_notice", "delete_rows"), case.provider.context)
+    inherited = diagnose(replace(case, provider=granted))
+    assert inherited.causes == ()
+    assert "b11_fork_shared" in {clue.key for clue in inherited.clues}
+
+
+def test_no_clue_names_an_event_that_is_not_there():
+    early = replace(make_case(1), client=client_of((), -1, 0), log=(), flushes=())
+    seqs = [seq for case in (around([]), early) for clue in diagnose(case).clues for seq in clue.seqs]
+    assert all(seq >= 0 for seq in seqs)
+
+
+def test_a_flush_that_failed_and_was_made_good_explains_nothing():
+    case = make_case(1, ["flush-failed"])
+    told = case.client.told_saved
+    assert diagnose(replace(case, flushes=(*case.flushes, Flush(told, told)))).findings == ()
+
+
+def test_the_compensation_of_an_operation_that_no_deleted_chat_named_is_not_the_wrong_one():
+    case = make_case(1, ["deleted-only"])
+    notice = next(operation for operation in case.ledger if operation.kind == "notice")
+    stray = replace(notice, id="op-0099", kind="credit note", payload=None, compensates=notice.id)
+    assert diagnose(replace(case, ledger=(*case.ledger, stray))).causes == ("deleted-only",)
+
+
 def test_saved_and_gone_with_a_flush_that_was_reported_is_told_and_not_explained():
     case = make_case(1, ["no-flush"])
     told = case.client.told_saved
@@ -201,10 +300,21 @@ def test_what_cites_follows_when_events_go_and_come():
 def test_the_explorers_patients_have_every_cause_and_the_exercise_has_every_row_and_place():
     *single, two, none = [patient.has for patient in every_cause()]
     assert (single, two, none) == ([(name,) for name in FAULTS], ("operation-lost", "client-behind"), ())
-    assert sorted(patient.row for patient in unseen()) == list(ROWS)
-    assert {FAULTS[patient.has[0]].place for patient in unseen()} == set(PLACES)
+    *nine, nothing = unseen()
+    assert sorted(patient.row for patient in nine) == list(ROWS)
+    assert {FAULTS[patient.has[-1]].place for patient in nine} == set(PLACES)
+    assert nothing.has == ()
     assert not {patient.seed for patient in unseen()} & {patient.seed for patient in every_cause()}
     assert waiting_room(7) == waiting_room(7) != waiting_room(8)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_who_names_the_first_cause_that_is_found_is_wrong_about_some(seed):
+    for patient in waiting_room(seed):
+        causes = diagnose(patient.case).causes
+        assert causes == patient.has
+        assert [name for name in causes if FAULTS[name].row == patient.row] == list(patient.has[-1:])
+    assert sum(len(patient.has) > 1 for patient in waiting_room(seed)) == BYSTANDERS
 
 
 def test_what_a_patient_has_is_not_shown():
@@ -218,30 +328,80 @@ def test_what_a_patient_has_is_not_shown():
 def test_the_tables_speak_both_languages(lang):
     with speaking(lang):
         assert len(matrix_table()) == len(FAULTS)
-        assert list(ward_table(unseen()).iloc[:, 0]) == list(range(1, 10))
+        assert list(matrix_table(places=True).columns)[:-1] == list(matrix_table().columns)
+        assert list(ward_table(unseen()).iloc[:, 0]) == list(range(1, 11))
         healthy = diagnosis_table(diagnose(make_case(1)))
         assert list(healthy.iloc[0])[1:] == ["", "", ""]
         assert len(diagnosis_table(diagnose(make_case(1, ["rule-lost", "no-flush"])))) == 2
 
 
-def test_the_check_takes_either_of_two_ways_to_know_and_refuses_the_rest():
-    right = {patient.number: patient.has[0] for patient in unseen()}
-    assert check_causes(lambda: right).correct
-    assert check_causes(lambda: {patient.number: diagnose(patient.case).causes[0] for patient in unseen()}).correct
+def right():
+    return {patient.number: patient.has[-1] if patient.has else None for patient in unseen()}
+
+
+def test_the_check_takes_every_way_to_know():
+    def confirmed():
+        causes = {patient.number: diagnose(patient.case).causes for patient in unseen()}
+        return {patient.number: next((name for name in causes[patient.number] if FAULTS[name].row == patient.row), None)
+                for patient in unseen()}
+
+    class Named(dict):
+        pass
+
+    assert check_causes(right).correct
+    assert check_causes(confirmed).correct
+    assert check_causes(lambda: dict(reversed(right().items()))).correct
+    assert check_causes(lambda: Named(right())).correct
+
+
+@pytest.mark.parametrize(("changed", "key", "words"), [
+    ({1: "history-only"}, "b11_wrong_prompt", "scope office"),
+    ({2: "newer-format"}, "b11_wrong_events", "not ignorable"),
+    ({5: "cache-version"}, "b11_wrong_watermark", "no row for turn_status"),
+    ({7: "client-behind"}, "b11_wrong_client", "shows "),
+    ({8: "range-split"}, "b11_wrong_surface", "lacks op-"),
+    ({9: "deleted-only"}, "b11_wrong_outside", "compensated op-"),
+    ({8: "tail-not-repaired"}, "b11_wrong_bystander", "row 3"),
+    ({9: "no-flush"}, "b11_wrong_bystander", "row 4"),
+    ({3: "operation-lost"}, "b11_wrong_row", "row 6"),
+    ({10: "client-behind"}, "b11_wrong_unproven", "Say None"),
+    ({10: "rule-lost"}, "b11_wrong_row", "row 1"),
+    ({4: None}, "b11_wrong_none", "is open when the resume comes"),
+    ({3: ["context-not-logged"]}, "b11_wrong_name", "one for each case"),
+    ({6: "flush-fail"}, "b11_wrong_name", "perhaps “flush-failed”"),
+    ({6: {}}, "b11_wrong_name", "{}"),
+    ({10: ""}, "b11_wrong_name", "case"),
+    ({11: "rule-lost"}, "b11_wrong_number", "case 11"),
+    ({0: None}, "b11_wrong_number", "case 0"),
+    ({"1": "scope-kept"}, "b11_wrong_number", "case '1'"),
+])
+def test_the_check_says_what_differs(changed, key, words):
+    verdict = check_causes(lambda: {**right(), **changed})
+    assert (verdict.correct, verdict.key) == (False, key)
+    assert words in str(verdict)
+
+
+def test_the_check_refuses_what_is_no_diagnosis_and_begins_at_the_first_case():
+    first = {patient.number: diagnose(patient.case).causes[:1] for patient in unseen()}
     assert check_causes(lambda: None).key == "check_not_started"
     assert check_causes(dict).key == "b11_wrong_missing"
-    assert check_causes(lambda: {**right, 3: ["rule-lost"]}).key == "b11_wrong_name"
-    assert "did you mean “flush-failed”" in str(check_causes(lambda: {**right, 6: "flush-fail"}))
+    assert check_causes(lambda: list(right().values())).key == "b11_wrong_shape"
+    assert check_causes(lambda: {number: names[0] if names else None for number, names in first.items()}
+                        ).key == "b11_wrong_bystander"
+    assert "Case 1 " in str(check_causes(lambda: dict.fromkeys(right())))
+    assert "Case 2 " in str(check_causes(lambda: {**dict.fromkeys(right()), 1: "scope-kept"}))
+    assert "case 10." in str(check_causes(lambda: {n: name for n, name in right().items() if name}))
+    assert check_causes(lambda: {True: "scope-kept", **{n: name for n, name in right().items() if n > 1}}
+                        ).key == "b11_wrong_number"
 
 
 def test_for_every_patient_another_cause_of_the_row_overlooks_the_evidence_of_that_place():
-    right = {patient.number: patient.has[0] for patient in unseen()}
     for patient in unseen():
         for name, fault in FAULTS.items():
-            if fault.row == patient.row and name not in patient.has:
-                verdict = check_causes(lambda number=patient.number, name=name: {**right, number: name})
-                assert verdict.key == OVERLOOKED[FAULTS[patient.has[0]].place]
-                assert patient.has[0] not in str(verdict)
+            if fault.row == patient.row and patient.has and name not in patient.has:
+                verdict = check_causes(lambda number=patient.number, name=name: {**right(), number: name})
+                assert verdict.key == OVERLOOKED[FAULTS[patient.has[-1]].place]
+                assert not any(f"“{has}”" in str(verdict) for has in patient.has)
 
 
 # The picture
@@ -256,6 +416,14 @@ def test_the_picture_has_the_same_rows_for_every_patient_at_every_step():
         assert all(len(evidence(patient.case, place)) <= ROOM[place] for place in PLACES)
         for asked in range(len(PLACES) + 1):
             assert rows_of(clinic_picture(patient, found, asked)) == [sum(ROOM.values()), CAUSES]
+
+
+@pytest.mark.parametrize("asked", range(len(PLACES) + 1))
+def test_the_line_of_the_slider_stands_under_the_last_place_that_was_asked(asked):
+    patient = every_cause()[0]
+    rows = re.findall(r"<tr.*?</tr>", clinic_picture(patient, diagnose(patient.case), asked), re.DOTALL)[1:]
+    marked = [at for at, row in enumerate(rows, start=1) if "is-now" in row]
+    assert marked == ([sum(ROOM[place] for place in PLACES[:asked])] if asked else [])
 
 
 def test_a_cause_is_open_until_its_place_was_asked():

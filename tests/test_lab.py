@@ -72,7 +72,7 @@ def test_every_verb_names_something_that_is_there():
     for what, extra, _ in lab.VERBS.values():
         place = what[-1].replace(".", "/") if what[0] == "-m" else what[0].removesuffix(".py")
         assert any((lab.ROOT / name).is_file() for name in (f"{place}.py", f"{place}/__main__.py")), what
-        assert extra in ("", "test")
+        assert extra in ("", *tomllib.loads((lab.ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"])
 
 
 def test_an_unknown_verb_is_told_the_verbs():
@@ -436,7 +436,7 @@ def test_every_package_that_is_asked_for_has_a_pin_and_so_have_its_own():
         name, extra = waiting.pop()
         seen.add((name, extra))
         waiting |= needed(metadata.requires(name), extra) - seen
-    assert sorted({name for name, _ in seen} - PINS.keys()) == []
+    assert sorted({name for name, _ in seen} - PINS.keys()) == ["labsupport"]  # one extra brings others
 
 
 def test_every_pin_allows_the_oldest_python():
@@ -613,7 +613,7 @@ VIEW = "application/vnd.jupyter.widget-view+json"
     pytest.param({VIEW: {}, "text/plain": ""}, {VIEW, "text/plain"}, id="a widget alone stays"),
 ])
 def test_a_save_drops_a_widget_only_where_its_picture_is(data, kept):
-    config = SimpleNamespace(ContentsManager=SimpleNamespace(), LabApp=SimpleNamespace())
+    config = SimpleNamespace(ContentsManager=SimpleNamespace(), LabApp=SimpleNamespace(), ServerApp=SimpleNamespace())
     exec((open_lab.DEPLOY / "jupyter_server_config.py").read_text("utf-8"), {"get_config": lambda: config})
     cells = [{"cell_type": "markdown"}, {"outputs": [{"output_type": "stream", "text": ""}, {"data": data}]}]
     config.ContentsManager.pre_save_hook(model={"type": "notebook", "content": {"cells": cells}}, path="a.ipynb")
@@ -622,7 +622,7 @@ def test_a_save_drops_a_widget_only_where_its_picture_is(data, kept):
 
 @pytest.mark.parametrize("model", [{"type": "file", "content": "text"}, {"type": "notebook", "content": None}])
 def test_a_save_of_anything_else_is_let_through(model):
-    config = SimpleNamespace(ContentsManager=SimpleNamespace(), LabApp=SimpleNamespace())
+    config = SimpleNamespace(ContentsManager=SimpleNamespace(), LabApp=SimpleNamespace(), ServerApp=SimpleNamespace())
     exec((open_lab.DEPLOY / "jupyter_server_config.py").read_text("utf-8"), {"get_config": lambda: config})
     before = json.dumps(model)
     config.ContentsManager.pre_save_hook(model=model, path="a")

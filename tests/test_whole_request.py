@@ -1,6 +1,8 @@
 """Requests taken apart: what is tabulated and drawn is what was sent, what is marked as new is new, and nothing jumps."""
 import re
 from collections import Counter
+from copy import deepcopy
+from dataclasses import replace
 
 import pytest
 
@@ -13,6 +15,7 @@ from labsupport.workbench import log_samples
 from labsupport.workbench.checks.b6 import check_sourced
 from labsupport.workbench.desk_play import PHONE, Desk, ask, record
 from labsupport.workbench.explorers.b6 import request_explorer
+from labsupport.workbench.pictures.trimmed import shortened
 from labsupport.workbench.pictures.whole_request import ROWS, seqs, shown, whole_request_picture
 from labsupport.workbench.random_requests import random_requests
 from labsupport.workbench.request_tables import (
@@ -136,11 +139,11 @@ def test_the_same_number_of_rows_at_every_request_and_all_of_the_sentence(reques
     assert {len(rows(picture)) for picture in drawn} == {requests.most}
     for at, picture in enumerate(drawn, start=1):
         pieces, said = requests.pieces(at), sentence_of(picture)
-        assert f"Request {at} of 8, asked behind seq {requests.seqs[at - 1]}: {len(pieces)} parts" in said
+        assert f"Request {at} of 8, sent after seq {requests.seqs[at - 1]}: {len(pieces)} parts" in said
         characters, tokens = sum(len(piece.text) for piece in pieces), sum(piece.tokens for piece in pieces)
         assert f"{characters:,} characters, {tokens:,} tokens" in said
-    assert "There was none before it" in sentence_of(drawn[0])
-    assert "9 of the request before are gone" in sentence_of(drawn[5])
+    assert "It is the first" in sentence_of(drawn[0])
+    assert "9 parts of the request before it are gone" in sentence_of(drawn[5])
 
 
 def test_a_long_request_is_drawn_around_its_ends():
@@ -206,6 +209,9 @@ def test_the_table_has_a_row_a_part(day, requests):
     for at in range(1, 9):
         table = parts_table(day.session.events, at)
         assert list(table["seq"]) == [seqs(piece.part.seqs) for piece in requests.pieces(at)]
+        assert [name for name in table["name"] if name] == [
+            shortened(piece.part.name, 20) for piece in requests.pieces(at)
+            if piece.part.kind not in ("user", "answer", "plugin", "summary")]
         assert [version for version in table["version"] if version] == [
             piece.part.version for piece in requests.pieces(at) if piece.part.version]
 
@@ -231,17 +237,75 @@ def test_plugins_are_the_messages_that_no_user_said(day):
 
 # The check, beyond the recorded wrong answers
 
-def test_an_answer_in_the_scope_of_the_prompt_is_right_too():
-    def scoped(prompt, prices):
-        part = ContextPart("prices", prices, scope=prompt.scope, version="prices.csv")
-        return Prompt(prompt.sections, prompt.tools, (part, *prompt.context), prompt.openers, prompt.variables, prompt.scope)
-
-    assert check_sourced(scoped).correct
+def prices_part(read, scope="global"):
+    return ContextPart("prices", read, scope=scope, version="prices.csv")
 
 
-def test_words_around_the_list_are_let_through():
-    def wordy(prompt, prices):
-        part = ContextPart("prices", lambda: f"The prices are: {prices()}.", version="prices.csv")
-        return Prompt(prompt.sections, prompt.tools, [*prompt.context, part], prompt.openers, prompt.variables, prompt.scope)
+def appended(prompt, prices):
+    context = list(prompt.context)
+    context.append(prices_part(lambda: prices()))
+    return replace(prompt, context=context)
 
-    assert check_sourced(wordy).correct
+
+def scoped(prompt, prices):
+    part = prices_part(prices, prompt.scope)
+    return Prompt(prompt.sections, prompt.tools, (part, *prompt.context), prompt.openers, prompt.variables, prompt.scope)
+
+
+def copied(prompt, prices):
+    parts = [replace(part) for part in prompt.context]
+    return replace(deepcopy(prompt), context=[*parts, prices_part(prices)], sections=tuple(prompt.sections))
+
+
+def with_words_around(prompt, prices):
+    def read():
+        return f"The prices are:\n{prices()}"
+
+    return replace(prompt, context=[*prompt.context, prices_part(read)])
+
+
+def remembering(prompt, prices):
+    texts = {}
+    return replace(prompt, context=[*prompt.context, prices_part(lambda: texts.setdefault(prices(), prices()))])
+
+
+@pytest.mark.parametrize("answer", [appended, scoped, copied, with_words_around, remembering])
+def test_other_right_answers_are_right(answer):
+    assert str(check_sourced(answer)) == "Correct."
+
+
+@pytest.mark.parametrize("field", ["sections", "tools", "openers", "context"])
+def test_one_part_more_of_any_kind_is_refused(field):
+    parts = {"sections": Section("note", "", scope="nowhere"), "tools": Tools("none", []), "openers": Opener("note", ""),
+             "context": ContextPart("note", lambda: "")}
+
+    def twofold(prompt, prices):
+        right = appended(prompt, prices)
+        return replace(right, **{field: [*getattr(right, field), parts[field]]})
+
+    assert check_sourced(twofold).key == "b6_wrong_extra"
+
+
+def test_an_answer_that_changes_what_it_was_given_spoils_no_later_run():
+    def spoiling(prompt, prices):
+        if prompt.sections:
+            prompt.context.append(prices_part(prices))
+            prompt.tools[0].schemas[0]["name"] = "spoilt"
+        return appended(prompt, prices)
+
+    assert check_sourced(spoiling).key == check_sourced(spoiling).key == "b6_wrong_mutated"
+    assert check_sourced(appended).correct
+
+
+@pytest.mark.parametrize("every", [2, 3])
+def test_a_list_that_is_asked_for_now_and_then_only_is_refused(every):
+    def seldom(prompt, prices):
+        asked = []
+
+        def read():
+            asked.append(prices() if len(asked) % every == 0 else asked[-1])
+            return asked[-1]
+
+        return replace(prompt, context=[*prompt.context, prices_part(read)])
+
+    assert check_sourced(seldom).key == "b6_wrong_stale"

@@ -12,6 +12,8 @@ from labsupport.sessionlog.ranges import is_checkpoint
 from labsupport.sessionlog.surface import fold_surface
 
 State = Literal["replaced", "failed", "open", "open and replaced"]
+WRITER = {"provider": str, "model": str, "maxTokens": int, "usage": dict}
+"""What a summary says of its writer, and what kind of value each is."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class CompactionReport:
     positions: Answer
     """The first and the last position on the surface, as it was at the start."""
     nodes: Answer
-    """How many nodes were shadowed, and their estimated tokens; its seqs are those nodes."""
+    """How many nodes were shadowed, and their estimated tokens, None where none were logged; its seqs are those nodes."""
     writer: Answer
     """Provider, model, and maxTokens and usage where they were logged."""
     state: Answer
@@ -61,10 +63,10 @@ def compaction_report(events: Iterable[SessionEvent], id: str) -> CompactionRepo
     said: Any = None if summary is None else summary.read()
     last = end if end is not None else bracket[-1] if bracket else start
     return CompactionReport(
-        id, Answer(field(start.read(), "trigger"), (start.seq,)), _positions(log, start, summary),
+        id, Answer(_of(str, field(start.read(), "trigger")), (start.seq,)), _positions(log, start, summary),
         _nodes(said),
         Answer(None, ()) if summary is None else Answer(
-            {key: value for key in ("provider", "model", "maxTokens", "usage") if (value := field(said, key)) is not None},
+            {key: value for key, kind in WRITER.items() if (value := _of(kind, field(said, key))) is not None},
             (summary.seq,)),
         _state(start, checkpoint, end, stale), _arrived(log, inside, checkpoint, last.seq))
 
@@ -80,7 +82,12 @@ def _nodes(said: Any) -> Answer:
     seqs = field(said, "shadowedSeqs")
     if not isinstance(seqs, list) or not all(type(seq) is int for seq in seqs):
         return Answer(None, ())
-    return Answer({"count": len(seqs), "tokens": field(said, "shadowedTokenCount")}, tuple(seqs))
+    return Answer({"count": len(seqs), "tokens": _of(int, field(said, "shadowedTokenCount"))}, tuple(seqs))
+
+
+def _of(kind: type, value: Any) -> Any:
+    """*value* if it is exactly of *kind*, which true is not of int; else None: another writer may have logged anything."""
+    return value if type(value) is kind else None
 
 
 def _belongs(event: SessionEvent, kind: str, id: str) -> bool:
@@ -105,7 +112,7 @@ def _state(start: SessionEvent, checkpoint: SessionEvent | None, end: SessionEve
     else:
         value = {"state": "replaced" if checkpoint is not None else "failed", "stale": False}
     if error is not None:
-        value["error"] = field(error, "code")
+        value["error"] = _of(str, field(error, "code"))
     return Answer(value, seqs)
 
 

@@ -118,10 +118,10 @@ def _event(event: SessionEvent, act: _Redact) -> SessionEvent:
 def json_in(text: str) -> Any:
     """The object or list that *text* is the JSON of; None where it is none. Arguments and results often are.
 
-    >>> json_in('{"name": "An\\\\u0061"}'), json_in("Ana")
+    >>> json_in('\\n{"name": "An\\\\u0061"}'), json_in("Ana")
     ({'name': 'Ana'}, None)
     """
-    if text[:1] not in ("{", "["):
+    if text.lstrip()[:1] not in ("{", "["):
         return None
     try:
         return read_json(text.encode("utf-8", "surrogatepass"))

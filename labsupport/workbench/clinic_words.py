@@ -48,11 +48,12 @@ def seqs_words(clue: Clue) -> str:
     return say("b11_list").join(map(str, clue.seqs))
 
 
-def matrix_table() -> TextTable:
-    """The nine rows of the chapter's matrix with the causes of this clinic, and where the evidence of each stands."""
+def matrix_table(*, places: bool = False) -> TextTable:
+    """The nine rows of the chapter's matrix with the causes of this clinic, and with *places* where the evidence of each is."""
     rows = [(row if name == names[0] else "", complaint(row) if name == names[0] else "", name, say(MEANINGS[name]),
              say(PLACE_WORDS[FAULTS[name].place])) for row in ROWS for names in [causes_of(row)] for name in names]
-    return _table(("b11_col_row", "b11_col_complaint", "b11_col_cause", "b11_col_means", "b11_col_first"), rows)
+    columns = ("b11_col_row", "b11_col_complaint", "b11_col_cause", "b11_col_means", "b11_col_first")[:5 if places else 4]
+    return _table(columns, [row[:len(columns)] for row in rows])
 
 
 def evidence_table(case: Case, *places: Place) -> TextTable:

@@ -73,15 +73,19 @@ def _arrived(value: Any) -> str:
     return ", ".join(came) or say("b5_nothing")
 
 
+def _nodes(value: Any) -> str:
+    return say("b5_nodes_alone" if value["tokens"] is None else "b5_nodes_tokens", n=value["count"], tokens=value["tokens"])
+
+
 def _writer(value: Any) -> str:
-    told = ", ".join(f"{name} {said}" for name, said in value.items() if name != LIMIT)
+    told = ", ".join(f"{name} {say('b5_unrecorded') if said is None else said}"
+                     for name, said in ({"provider": None, "model": None} | value).items() if name != LIMIT)
     return told + (say("b5_config_said", said=f"{LIMIT} {value[LIMIT]}") if LIMIT in value else say("b5_config_unsaid"))
 
 
 ANSWERS: dict[str, Callable[[Any], str]] = {
     "why": str, "positions": lambda ends: "..".join(map(str, ends)), "state": _state, "arrived": _arrived,
-    "nodes": lambda told: say("b5_nodes_tokens", n=told["count"], tokens=told["tokens"]),
-    "writer": _writer}
+    "nodes": _nodes, "writer": _writer}
 
 
 def _seqs(seqs: Sequence[int]) -> str:

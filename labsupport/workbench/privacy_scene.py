@@ -1,4 +1,5 @@
-"""Lab B10's clinic: a visit that names a patient, its fork, its sub-agent, a visit of nobody's, and what keeps them."""
+"""Lab B10's clinic: a patient's visit, its fork, its sub-agent, another patient's check-up, a session about nobody, and what
+keeps them."""
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,10 +17,14 @@ from labsupport.sessionlog.storage import JsonlStore
 TENANT, ROOT = "clinic-a", bytes(range(32))
 """A root that everybody can read is for a lab; a real one lies in a key service, and never beside the keys."""
 NAME, PHONE = "林安", "555-0142"
+OTHER_NAME = "王芳"
 SECRET = "sk-demo-4f9a2c7711bbEXAMPLE"
 START = 1_772_442_000_000
-VISIT, SECOND, LETTER, HOURS = "visit", "visit-second", "visit-letter", "hours"
-LOGS = (VISIT, SECOND, LETTER, HOURS)
+VISIT, SECOND, LETTER, CHECKUP, HOURS = "visit", "visit-second", "visit-letter", "checkup", "hours"
+LOGS = (VISIT, SECOND, LETTER, CHECKUP, HOURS)
+PATIENT_1, PATIENT_2 = "patient-1", "patient-2"
+PATIENTS = {VISIT: PATIENT_1, SECOND: PATIENT_1, LETTER: PATIENT_1, CHECKUP: PATIENT_2}
+"""Whose session it is, by number: the name of a key stands in the log in the clear."""
 POLICY: Policy = {"tool": "reference", "instruction": "plain"}
 OPEN: Policy = dict.fromkeys(("prompt", "answer", "tool", "instruction", "chunk", "title", "error", "other"), "plain")
 """For sessions about nobody."""
@@ -68,23 +73,28 @@ def later_visit(session: Session) -> None:
 
 
 def sessions() -> Mapping[str, Session]:
-    """The four sessions as they were in memory, in the clear."""
+    """The sessions as they were in memory, in the clear."""
     clock = Clock()
     visit = first_visit(clock)
     second = fork(visit, child_id=SECOND, clock=clock)
     ask(second, "What may a cough since May point to?", Reply("The lungs want a second look."))
     letter = delegate(visit, LETTER, clock=clock)
     ask(letter, f"Write to {NAME}, {PHONE}: the 3 tests are done.", Reply(f"Dear {NAME}, your 3 tests are done."))
+    checkup = Session.create(CHECKUP, header=SessionHeader(CHECKUP, START), clock=clock)
+    ask(checkup, f"{OTHER_NAME} is here for a check-up. When was her last one?", Reply("In March."))
     hours = Session.create(HOURS, header=SessionHeader(HOURS, START), clock=clock)
     ask(hours, "When does the clinic open?", Reply("At 8."))
     clock.pass_days(31)
     later_visit(visit)
-    return {VISIT: visit, SECOND: second, LETTER: letter, HOURS: hours}
+    return {VISIT: visit, SECOND: second, LETTER: letter, CHECKUP: checkup, HOURS: hours}
 
 
 @contextmanager
 def opened(folder: str | Path, keys: str | Path | None = None) -> Iterator[TenantVault]:
-    """The vault of the tenant in *folder*, with the database of keys of another folder when *keys* names one."""
+    """The vault of the tenant in *folder*, with the database of keys of another folder when *keys* names one.
+
+    It opens what the vault of one patient sealed, too: the names of those keys begin with the tenant's.
+    """
     folder, clock = Path(folder), Clock()
     path = Path(keys or folder) / "keys.db"
     with Keys(path, ROOT, clock) as database:
@@ -92,22 +102,26 @@ def opened(folder: str | Path, keys: str | Path | None = None) -> Iterator[Tenan
         yield TenantVault(TENANT, database, attachments)
 
 
-def settle(folder: str | Path) -> None:
-    """Store the sessions in *folder* as the policy says, with keys that were rotated after the first month.
+def settle(folder: str | Path, by_patient: bool = False) -> None:
+    """Store the sessions in *folder* as the policy says, with keys that were rotated after the first month: one for each class,
+    or one for each class and patient.
 
     Beside them are a backup of all, and an export of the visit in the clear that somebody made.
     """
     folder, there = Path(folder), sessions()
     folder.mkdir(parents=True)
     store, first = JsonlStore(folder / "logs"), len(first_visit(Clock()).events)
-    with opened(folder) as vault:
-        begun = protect_log(there[VISIT].events[:first], POLICY, vault)
-        _keep(store, there[SECOND], protect_log(there[SECOND].events, POLICY, vault, begun))
-        _keep(store, there[LETTER], protect_log(there[LETTER].events, POLICY, vault))
-        _keep(store, there[HOURS], protect_log(there[HOURS].events, OPEN, vault))
-        for state in vault.keys.states(TENANT):
-            vault.keys.rotate(state.name)
-        _keep(store, there[VISIT], protect_log(there[VISIT].events, POLICY, vault, begun))
+    with opened(folder) as tenant:
+        vaults = {id: TenantVault(f"{TENANT}/{PATIENTS[id]}", tenant.keys, tenant.attachments) if by_patient and id in PATIENTS
+                  else tenant for id in LOGS}
+        begun = protect_log(there[VISIT].events[:first], POLICY, vaults[VISIT])
+        _keep(store, there[SECOND], protect_log(there[SECOND].events, POLICY, vaults[SECOND], begun))
+        _keep(store, there[LETTER], protect_log(there[LETTER].events, POLICY, vaults[LETTER]))
+        _keep(store, there[CHECKUP], protect_log(there[CHECKUP].events, POLICY, vaults[CHECKUP]))
+        _keep(store, there[HOURS], protect_log(there[HOURS].events, OPEN, vaults[HOURS]))
+        for state in tenant.keys.states(TENANT):
+            tenant.keys.rotate(state.name)
+        _keep(store, there[VISIT], protect_log(there[VISIT].events, POLICY, vaults[VISIT], begun))
     copytree(folder, folder / BACKUP)
     _keep(JsonlStore(folder / EXPORT), there[VISIT], list(there[VISIT].events))
 
@@ -123,6 +137,6 @@ def stored(folder: str | Path) -> dict[str, list[SessionEvent]]:
     return {header.id: store.inspect(header.id).events for header in sorted(store.list(), key=lambda it: LOGS.index(it.id))}
 
 
-def key(kind: str, version: int) -> Need:
-    """The tenant's key for a class."""
-    return Need("key", f"{TENANT}/{kind}", version)
+def key(kind: str, version: int, patient: str = "") -> Need:
+    """The tenant's key for a class, or the key for that class of one patient."""
+    return Need("key", "/".join(filter(None, (TENANT, patient, kind))), version)

@@ -1,4 +1,4 @@
-"""Lab B10's tables: classes, levels, places."""
+"""Lab B10's tables: classes, levels, places, and what a deletion does not reach."""
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -7,8 +7,15 @@ import pandas as pd
 from labsupport.sessionlog import SessionEvent
 from labsupport.sessionlog.fields import CLASSES
 from labsupport.sessionlog.privacy import Policy, RequestLevel
-from labsupport.workbench.erasing import PLACES, contents, says
-from labsupport.workbench.pictures.privacy import FOUND_WORDS, LEVEL_WORDS, PLACE_WORDS, TARGET_WORDS, needs_words
+from labsupport.workbench.erasing import PLACES, Erasure, contents, says
+from labsupport.workbench.pictures.privacy import (
+    FOUND_WORDS,
+    LEFT_WORDS,
+    LEVEL_WORDS,
+    PLACE_WORDS,
+    TARGET_WORDS,
+    needs_words,
+)
 from labsupport.workbench.privacy_scene import NAME
 from labsupport.workbench.tables import TextTable
 from labsupport.workbench.text import say
@@ -39,6 +46,13 @@ def place_table(**looked: Mapping[str, bool | None]) -> pd.DataFrame:
     rows = [(say(PLACE_WORDS[place]), *(say(FOUND_WORDS[found[place]]) for found in looked.values())) for place in PLACES]
     columns = [say("b10_col_place"), *(say(TARGET_WORDS[name]) for name in looked)]
     return TextTable(rows, columns=pd.Index(columns), index=range(1, len(rows) + 1))
+
+
+def left_table(**done: Erasure) -> pd.DataFrame:
+    """What each deletion does not reach, by the name of what was deleted."""
+    rows = [(say(TARGET_WORDS[name]), say("b10_list").join(say(LEFT_WORDS[left]) for left in erased.unreached))
+            for name, erased in done.items()]
+    return _table(["b10_col_target", "b10_unreached"], rows)
 
 
 def _yes(value: bool) -> str:

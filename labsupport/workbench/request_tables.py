@@ -9,7 +9,7 @@ from labsupport.lossless import js_json
 from labsupport.sessionlog import Request, SessionEvent, to_json
 from labsupport.sessionlog.request import Kind, difference
 from labsupport.workbench.pictures.trimmed import shortened
-from labsupport.workbench.pictures.whole_request import KINDS, seqs
+from labsupport.workbench.pictures.whole_request import KINDS, NAMELESS, seqs
 from labsupport.workbench.received import Received
 from labsupport.workbench.tables import TextTable
 from labsupport.workbench.text import say
@@ -24,8 +24,8 @@ def parts_table(events: Sequence[SessionEvent], at: int) -> pd.DataFrame:
     for piece in WholeRequests(events).pieces(at):
         part = piece.part
         words = shortened(" ".join(piece.text.split()), ROOM)
-        rows.append((say(KINDS[part.kind][2]), shortened(part.name, 20), part.scope or "", part.version or "", seqs(part.seqs),
-                     words))
+        name = "" if part.kind in NAMELESS else shortened(part.name, 20)
+        rows.append((say(KINDS[part.kind][2]), name, part.scope or "", part.version or "", seqs(part.seqs), words))
     columns = [say(key) for key in ("b6_col_kind", "b6_col_name", "b6_col_scope", "b6_col_version")]
     return TextTable(rows, columns=[*columns, "seq", say("b6_col_text")], index=range(1, len(rows) + 1))
 

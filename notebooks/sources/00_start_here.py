@@ -91,6 +91,57 @@ from labsupport.workbench.show import Still
 
 Still(map_picture())
 
+# %% questions [markdown] lang="zh"
+# 教材的问题都在实验里，刚看到答案就问，参考答案折叠在问题下面。
+#
+# <details><summary>第 4 章的思考题和面试题，各在哪个实验里？</summary>
+#
+# | 教材 | 问什么 | 实验 |
+# | --- | --- | --- |
+# | 思考题 1 | 界面上的对话记录，为什么不能是下一次请求的唯一来源 | [B1](b1_two_step_tool_task.ipynb) |
+# | 思考题 2 | “可以重建”和“留着整个提示字符串”差在哪里 | [B6](b6_a_whole_request.ipynb) |
+# | 思考题 3 | 工具返回十万行，各处该留什么 | [B5](b5_compaction_diff.ipynb) |
+# | 思考题 4 | 异步的 `apply()` 为什么破坏水位线 | [B3](b3_pure_projections.ipynb) |
+# | 思考题 5 | 哪些操作必须等落盘 | [B4](b4_truncate_and_recover.ipynb)、[B7](b7_durability.ipynb) |
+# | 思考题 6 | 摘要丢了一笔付款的操作 id | [B5](b5_compaction_diff.ipynb) |
+# | 思考题 7 | 为什么不能从进行中的轮次中间分叉 | [B8](b8_fork_resume_replay.ipynb) |
+# | 思考题 8 | 不认识的事件，何时可以跳过 | [B7](b7_durability.ipynb) |
+# | 思考题 9 | 用户要求删除会话 | [B10](b10_privacy.ipynb) |
+# | 思考题 10 | 怎样评判一种压缩策略 | [B5](b5_compaction_diff.ipynb) |
+# | 面试·基础题 | 五个术语，各给谁用 | [B3](b3_pure_projections.ipynb) |
+# | 面试·故障题 | 压缩之后，又发了一遍通知 | [B5](b5_compaction_diff.ipynb)、[B9](b9_business_state.ipynb) |
+# | 面试·系统设计题 | 多租户的会话存储 | [B11](b11_clinic.ipynb) |
+#
+# 第 34 章的取舍和它不保证的事，在 [A1](a1_parse_and_load.ipynb)、[A2](a2_trim_to_a_budget.ipynb)、[A3](a3_two_states.ipynb) 的末尾问。
+#
+# </details>
+
+# %% questions [markdown] lang="en"
+# The chapter's questions are asked in the labs, each where its answer has just been seen, with an answer to unfold.
+#
+# <details><summary>In which lab is each question of chapter 4?</summary>
+#
+# | In the book | What it asks | Lab |
+# | --- | --- | --- |
+# | Question 1 | why the transcript on the screen cannot be the only source of a request | [B1](b1_two_step_tool_task.ipynb) |
+# | Question 2 | “can be rebuilt” against “the whole prompt was kept” | [B6](b6_a_whole_request.ipynb) |
+# | Question 3 | a tool returns 100,000 rows: who keeps what | [B5](b5_compaction_diff.ipynb) |
+# | Question 4 | why an asynchronous `apply()` breaks the watermark | [B3](b3_pure_projections.ipynb) |
+# | Question 5 | which operations have to wait for a flush | [B4](b4_truncate_and_recover.ipynb), [B7](b7_durability.ipynb) |
+# | Question 6 | a summary loses the operation id of a payment | [B5](b5_compaction_diff.ipynb) |
+# | Question 7 | why no fork starts inside an open turn | [B8](b8_fork_resume_replay.ipynb) |
+# | Question 8 | when an unknown event may be skipped | [B7](b7_durability.ipynb) |
+# | Question 9 | a user asks for a session to be deleted | [B10](b10_privacy.ipynb) |
+# | Question 10 | how to judge a compaction strategy | [B5](b5_compaction_diff.ipynb) |
+# | Interview, basic | five terms, and whom each is for | [B3](b3_pure_projections.ipynb) |
+# | Interview, fault | after a compaction, a notification is sent again | [B5](b5_compaction_diff.ipynb), [B9](b9_business_state.ipynb) |
+# | Interview, system design | session storage for many tenants | [B11](b11_clinic.ipynb) |
+#
+# The trade-offs of chapter 34, and what it does not guarantee, are asked about at the end of
+# [A1](a1_parse_and_load.ipynb), [A2](a2_trim_to_a_budget.ipynb) and [A3](a3_two_states.ipynb).
+#
+# </details>
+
 # %% two-states [markdown] lang="zh"
 # 第 34 章的核心只有一句话：**文件里的完整记录**和**这一次交给模型的消息**是两种状态。裁剪只影响后者。
 # 分不清这两者，就会有人为了省 token 把历史删掉。

@@ -1,19 +1,19 @@
 # %% question [markdown] lang="zh"
 # # 门诊
 #
-# 40 分钟。有人来报修：“它忘了我定的规矩”“说是已保存，重启之后没了”“压缩之后又发了一遍”。
+# 50 分钟。有人来报修：“它忘了我定的规矩”“说是已保存，重启之后没了”“压缩之后又发了一遍”。
 # 每个症状都可能有几个原因。**出了问题，先看哪里？**
 #
 # 学完你能：
 #
 # - **按顺序取证**：原始事件、表面、请求头与提示词、投影水位线、客户端，最后问外部账本
-# - **分清**症状、原因和证据，有证据才下结论，没有就说没有
+# - **分清**症状、原因和证据：有证据才下结论，没有就说没有
 # - **写出**一份实验报告：证明顺序、来源和可重建，里面没有一句消息正文
 
 # %% question [markdown] lang="en"
 # # Clinic
 #
-# 40 minutes. People come and complain: “it forgot what I told it”, “it said saved, and it is gone”, “it sent the notice
+# 50 minutes. People come and complain: “it forgot what I told it”, “it said saved, and it is gone”, “it sent the notice
 # again”. Each complaint may have several causes. **Something is wrong: where do you look first?**
 #
 # Afterwards you can:
@@ -26,22 +26,23 @@
 from dataclasses import replace
 from itertools import combinations
 
-from labsupport.sessionlog import transcript
+from labsupport.sessionlog import check_invariants, transcript
+from labsupport.sessionlog.redaction import texts_in
 from labsupport.sessionlog.storage import scan_log
 from labsupport.workbench import log_samples
 from labsupport.workbench.checks.b11 import check_causes, unseen
 from labsupport.workbench.checks.base import compare
 from labsupport.workbench.clinic import FAULTS, PLACES, diagnose, make_case
 from labsupport.workbench.clinic_words import (
-    diagnosis_table, evidence_table, matrix_table, ward_table)
+    clue_words, diagnosis_table, evidence_table, matrix_table, ward_table)
 from labsupport.workbench.explorers.b11 import clinic_explorer
 from labsupport.workbench.report import lab_report
 
 # %% look [markdown] lang="zh"
 # ## 先看一份健康的病例
 #
-# 一份病例是一个会话和它周围的一切：磁盘上的日志、落盘记录、权限方的回答、客户端正显示的、缓存、账本、
-# 删掉的聊天留下的回执，还有同一个用户的一个旧文件。这个会话有压缩，是分叉来的，死过一次，又续写了。
+# 一份病例是一个会话和它周围的一切：磁盘上的日志、落盘记录、权限方的回答、客户端显示的内容、缓存、账本、
+# 删掉的聊天留下的回执，还有同一个用户的一份旧会话文件。这个会话压缩过，又是分叉来的；它的进程死过一次，后来续写了。
 # 先打印事件数、父会话、从它继承的事件数、落盘记录的行数：
 
 # %% look [markdown] lang="en"
@@ -58,20 +59,34 @@ print(len(case.log), case.header.parent_session, case.header.seed_length, len(ca
 evidence_table(case)
 
 # %% matrix [markdown] lang="zh"
-# 记住它的样子，下面都和它比。数字是事件的 seq。
+# 记住它的样子，下面都和它比。怎么读：
+#
+# - 没有单位的数字是事件的 seq，`op-0001` 是账本里一笔操作的 id；冲销就是再记一笔，把前一笔的效果抵掉。
+# - 客户端对用户说过“已保存”，落盘记录写着磁盘上真有到哪个事件（B4、B7）。
+# - 动态上下文是每次请求之前才知道的情况，变了就往日志里记一份快照；请求头旁边记着来源，也就是每一段
+#   由谁写、按哪个作用域选进来（B6）。一个会话该是哪个作用域、能用哪些工具，权限方说了算。
+# - 客户端和缓存都写着截至哪个事件，这是投影水位线；第几版说的是投影的 state_version（B3）。
 #
 # ## 九个症状
 #
 # 教材的故障矩阵有九行。这里每行有两三个原因，每个原因都由一种改动造成：改健康病例的日志，或者改日志周围的东西。
-# `tail-not-repaired` 这样的名字后面要用：
+# 原因的名字后面要用：
 
 # %% matrix [markdown] lang="en"
-# Remember how it looks; everything below is held against it. The numbers are seqs of events.
+# Remember how it looks; everything below is held against it. How to read it:
+#
+# - Numbers that count nothing are seqs of events, and `op-0001` is an operation in the ledger. To compensate one is to book
+#   another that cancels its effect.
+# - The client told its user “saved”; the flush record says up to which event the disk really has it (B4, B7).
+# - The dynamic context is what is known only right before a request; when it changes, a snapshot of it is logged. Beside a
+#   header stand its sources: who made each section, and for which scope (B6). Which scope a session has, and which tools, is
+#   for the permission provider to say.
+# - Client and cache name the event as of which they are: the watermark of a projection. A version is its state_version (B3).
 #
 # ## Nine complaints
 #
 # The chapter's failure matrix has nine rows. Here each of them has two or three causes, and each cause is made by a change of
-# a healthy case, in its log or around it. Names such as `tail-not-repaired` are needed later:
+# a healthy case, in its log or around it. The names of the causes are needed later:
 
 # %% matrix-table
 matrix_table()
@@ -82,7 +97,8 @@ matrix_table()
 # 后面的都由前面的算出来：表面由事件折叠，请求由表面和请求头组成，投影由事件折叠，客户端显示投影。前面错了，后面跟着错；
 # 后面错了，前面可以是好的。账本是另一个权威，要拿着日志给的操作 id 去问，所以放在最后。
 #
-# **预测 1。** 症状是“压缩之后，它把做过的事又做了一遍”。六处里，第几处有证据？（第 1 处是原始事件，第 6 处是账本。）
+# **预测 1。** 还是上面那个会话，这次压缩时范围切开了一对（`range-split`），同一个通知于是又发了一遍。从原始事件问起，
+# 问到第几处，才第一次看见毛病？（1 原始事件，2 表面，3 请求头与提示词，4 投影水位线，5 客户端，6 账本。）
 
 # %% order [markdown] lang="en"
 # ## Why in this order
@@ -91,26 +107,29 @@ matrix_table()
 # projection is folded from events, a client shows projections. A fault in front shows behind; a fault behind leaves the front
 # as it was. The ledger is another authority, asked with the operation ids that the log gave, hence last.
 #
-# **Prediction 1.** The complaint: “after a compaction it did again what was done”. In which of the six places is the
-# evidence? (1 is the raw events, 6 is the ledger.)
+# **Prediction 1.** The session from above, except that its compaction parted a pair (`range-split`), and so the same notice
+# went out again. You ask place by place, beginning at the raw events: which is the first in which something is wrong?
+# (1 raw events, 2 surface, 3 header and prompt, 4 watermark, 5 client, 6 ledger.)
 
 # %% guess
 guess = None
 
 # %% order-look
-case = make_case(3, ["range-split"])
+case = make_case(1, ["range-split"])
 finding, = diagnose(case).findings
 print(compare(guess, PLACES.index(finding.place) + 1))
 evidence_table(case, "events", "surface")
 
 # %% order-why [markdown] lang="zh"
-# 原始事件没有毛病。表面上有：压缩的范围从结果开始，切开了一对。模型看见一个没有结果的调用，就再调用一次。
-# 账本里有两笔一样的，那是**症状**，它说不出原因：
+# 原始事件没有毛病：压缩什么也不删，调用和结果都在日志里。表面上有：范围从结果开始，结果被遮蔽，调用留了下来。
+# 这样的请求，有的服务商会拒绝；不拒绝的，模型看见调用没有结果，就再调用一次。账本里有两笔一样的，那是**症状**，
+# 它说不出原因：
 
 # %% order-why [markdown] lang="en"
-# The raw events are in order. The surface is not: the range of the compaction begins at the result and parts a pair. A model
-# that sees a call without a result makes it again. In the ledger there are two of them; that is the **symptom**, and it does
-# not say why:
+# The raw events are in order: a compaction deletes nothing, call and result are both in the log. The surface is not: the range
+# begins at the result, which is shadowed, and its call was left. Some providers refuse such a request; with others, the model
+# sees a call without a result and makes it again. In the ledger there are two of them; that is the **symptom**, and it does not
+# say why:
 
 # %% outside
 evidence_table(case, "outside")
@@ -122,39 +141,53 @@ evidence_table(case, "outside")
 # The same complaint, another cause. This time the range is right; look at the summary:
 
 # %% summary
-case = make_case(3, ["operation-lost"])
+case = make_case(1, ["operation-lost"])
 evidence_table(case, "surface")
 
 # %% two [markdown] lang="zh"
-# ## 两个毛病一起来
+# 摘要没说通知已经发出，模型当它没有发过。
 #
-# **预测 2。** 还是这个症状。客户端那边一看就有问题：只显示到前面的事件。修好客户端就行了吗？这份病例一共有几个原因？
+# ## 找到一个，就够了吗
+#
+# 症状仍是“又做了一遍”。把这份证据从头读到尾，一行一行和健康的那份比：
 
 # %% two [markdown] lang="en"
-# ## Two at once
+# The summary does not say that the notice went out, so to the model it never did.
 #
-# **Prediction 2.** The same complaint. The client is plainly wrong: what it shows is of an earlier event. Is the client to be
-# mended, and that is it? How many causes does this case have?
+# ## One is found: is that all?
+#
+# The complaint is still the same. Read this evidence to its end, and hold every line against the healthy case:
+
+# %% two-look
+case = make_case(1, ["operation-lost", "client-behind"])
+evidence_table(case)
+
+# %% two-guess [markdown] lang="zh"
+# **预测 2。** 这份证据证明了几个原因？
+
+# %% two-guess [markdown] lang="en"
+# **Prediction 2.** How many causes does this evidence prove?
 
 # %% guess-two
 guess_two = None
 
 # %% two-found
-case = make_case(3, ["operation-lost", "client-behind"])
-found = diagnose(case)
+found = diagnose(make_case(1, ["operation-lost", "client-behind"]))
 print(compare(guess_two, len(found.findings)))
 diagnosis_table(found)
 
 # %% two-why [markdown] lang="zh"
-# 从客户端看起的人找到一个就停了，而用户报的那个还在。`diagnose` 不知道症状，它把六处都看完。
+# 账本里的两笔是症状，不算原因；客户端显示的消息少，是水位线落后的结果，和它截至的那个事件对得上。从客户端看起的人，
+# 找到一个就停了，用户报的那个却还在。`diagnose` 不知道症状，它把六处都看完。
 #
 # ## 没有证据，就不下结论
 #
-# 同一个通知在账本里有两笔，而日志、摘要、范围都没有毛病。也许有人在别处又发了一次。`diagnose` 怎么说？
+# 同一个通知在账本里有两笔，日志、摘要、范围却都没有毛病，也许有人在别处又发了一次。`diagnose` 会怎么说？
 
 # %% two-why [markdown] lang="en"
-# Who begins at the client finds one and stops, and what the user complained of is still there. `diagnose` is not told of the
-# complaint; it looks at all six places.
+# The two in the ledger are the symptom and no cause. The client shows fewer messages because its watermark is behind, and they
+# are those of the event that it names. Whoever begins at the client finds one cause and stops, and the one that the user
+# complained of is still there. `diagnose` is not told of the complaint; it looks at all six places.
 #
 # ## Without evidence, no conclusion
 #
@@ -188,23 +221,25 @@ scan_log(old.archive)
 
 # %% broken [markdown] lang="zh"
 # 报错是说：文件是更早的格式版本写的，没有登记从那一版走到现在的升级步骤；日志是完整的，什么也没有改。
+# 眼下这个格式就是第 0 版，更早的一版是假设的，所以记作 −1。
 # 另外两个原因，看到的也是“打不开”，证据各不相同：
 
 # %% broken [markdown] lang="en"
 # The error says that the file is of an earlier version of the format, that no upgrade step is registered, and that the log is
-# whole. The two other causes do not open either, and their evidence differs:
+# whole. Today's format is version 0; the earlier one is made up, hence −1. The two other causes do not open either, and their
+# evidence differs:
 
 # %% row-nine
 for cause in ("no-upgrade", "newer-format", "unknown-event"):
     finding, = diagnose(make_case(2, [cause])).findings
-    print(finding.cause, finding.seqs, dict(finding.values))
+    print(finding.cause, "|", clue_words(finding))
 
 # %% explore [markdown] lang="zh"
 # ## 一处一处地问
 #
 # 左边是问到的证据，右边是原因：还可能、排除、有证据。菜单里每个原因有一份病例，另有一份有两个原因，一份没有症状。
 #
-# **拖动滑块找一找：** 病例 1、2、3 的症状一样。问到第几处，才能把三个都分清？
+# **拖动滑块找一找：** 病例 1、2、3 的症状一样。问到第几处，三份才都找到了原因的证据？
 
 # %% explore [markdown] lang="en"
 # ## Ask place by place
@@ -212,8 +247,8 @@ for cause in ("no-upgrade", "newer-format", "unknown-event"):
 # On the left the evidence so far, on the right the causes: possible, ruled out, proven. The menu has a case for every cause,
 # one that has two, and one without a complaint.
 #
-# **Find it with the slider:** cases 1, 2 and 3 have the same complaint. How many places have to be asked to tell all three
-# apart?
+# **Find it with the slider:** cases 1, 2 and 3 have the same complaint. How many places have to be asked until the cause of
+# each is proven?
 
 # %% explorer
 explorer = clinic_explorer()
@@ -263,10 +298,10 @@ print(len(single), all(diagnose(make_case(seed, [cause])).causes == (cause,)
                        for seed, cause in single))
 
 # %% law-pairs [markdown] lang="zh"
-# 再看成对的。有些原因在同一处地方，不能同时出现（一份文件只有一个版本），这样的不算：
+# 再看成对的。有些原因改的是同一样东西，不能同时出现（一份文件只有一个版本），这样的不算：
 
 # %% law-pairs [markdown] lang="en"
-# And the pairs. Two causes that are at one spot cannot be there together (a file is of one version); these are left out:
+# And the pairs. Causes that change the same thing cannot be there together (a file is of one version); these are left out:
 
 # %% law-pair
 pairs = [pair for pair in combinations(FAULTS, 2)
@@ -285,12 +320,16 @@ order = [place for place in PLACES if place != "surface"]
 print([cause for cause in FAULTS if not diagnose(make_case(1, [cause]), order).findings])
 
 # %% report [markdown] lang="zh"
+# 漏掉的正是证据只在表面上的那几个：动态上下文、摘要和压缩范围。
+#
 # ## 实验报告
 #
 # 教材的五个实验要交报告：证明顺序、来源和可重建，不含消息正文。`lab_report` 从日志里只取 seq、数字、计数和格式自己的名字，
 # 一行就够，任何一个实验的日志都行：
 
 # %% report [markdown] lang="en"
+# Missed are those whose evidence is on the surface alone: the context, the summary and the range.
+#
 # ## The lab report
 #
 # The chapter's five experiments ask for a report that proves order, sources and what can be rebuilt, and has no message body.
@@ -298,60 +337,73 @@ print([cause for cause in FAULTS if not diagnose(make_case(1, [cause]), order).f
 
 # %% report-made
 events = log_samples.load("two_step").events
-report = lab_report(events, checks={"pairs": True})
+report = lab_report(events, checks={"relations": not check_invariants(events)})
 report
 
 # %% report-body [markdown] lang="zh"
-# 正文真的一句也没有吗？把日志里说过的每段话都到报告里找一遍：
+# 顺序看 seq 和类型，顺序摘要由这张表算出，谁拿到表都能重算；来源看最后一列；可重建看请求那一行。
+#
+# 正文真的一句也没有吗？把说过的话和调用的参数逐段去找。JSON 里的引号和换行是转义过的，要解码之后再找。
+# 先在日志里找，证明这个找法找得到；再到报告里找。打印的是找到几段、一共几段：
 
 # %% report-body [markdown] lang="en"
-# Is there really no body in it? Look in the report for every text that was said in the log:
+# The order is in seqs and types, and its digest can be computed again from the table; the sources are the last column; what can
+# be rebuilt is in the line on requests.
+#
+# Is there really no body in it? Look for everything that was said, and for the arguments of the calls. In JSON, quotes and line
+# breaks are escaped, so decode before you look. Look in the log first, which shows that this way of looking finds things, then
+# in the report. Printed: how many were found, of how many:
 
 # %% report-empty
-said = [row.text for row in transcript(events)]
-print(len(said), [text in report.to_json() for text in said])
+said = [row.text for row in transcript(events) if row.kind != "call"]
+said += [event.read()["arguments"] for event in events if event.type == "tool/call"]
+for searched in ([event.to_json() for event in events], report.data):
+    texts = list(texts_in(searched))
+    print(sum(any(words in text for text in texts) for words in said), len(said))
 
 # %% exercise [markdown] lang="zh"
-# ## 练习：九份没见过的病例
+# ## 练习：没见过的病例
 #
-# 九行各一份，先看症状：
+# 九行各一份，另加一份。有的病例还有别的毛病，和报的症状无关；也可能什么也查不出来。先看症状：
 
 # %% exercise [markdown] lang="en"
-# ## Exercise: nine unseen cases
+# ## Exercise: unseen cases
 #
-# One of each row. First the complaints:
+# One of each row, and one more. Some have something else besides, which does not explain the complaint; and there may be a
+# case in which nothing can be found. First the complaints:
 
 # %% ward
 ward = {patient.number: patient.case for patient in unseen()}
 ward_table(unseen())
 
 # %% exercise-look [markdown] lang="zh"
-# 换病例、换位置，取你要的证据：
+# 换病例、换位置，取你要的证据；不写位置，就是六处都看：
 
 # %% exercise-look [markdown] lang="en"
-# Take the evidence that you need: another case, another place.
+# Take the evidence that you need: another case, another place, or all six when no place is named.
 
 # %% ward-look
 evidence_table(ward[6], "surface", "watermark")
 
 # %% exercise-task [markdown] lang="zh"
-# `causes()` 返回一个字典：病例号 → 原因的名字。检查会说漏看了哪一处的证据。
+# `causes()` 返回一个字典：病例号 → 造成这个症状的原因，没有证据的写 None。检查会说漏看了哪一处的哪条证据。
 #
 # <details><summary>提示</summary>
 #
-# 先读症状，只在那一行的原因里选；`matrix_table()` 说每个原因的证据在哪一处。和健康病例的那一行比，差别就是证据。
-# 用 `diagnose` 也可以，但先自己判断，再让它来确认。
+# 先读症状，只在那一行的原因里选；`matrix_table(places=True)` 多一列，说每个原因的证据在哪一处。看那一处，和健康病例的
+# 那几行比，不一样的就是证据。判断完了可以让 `diagnose` 来确认，但它不知道症状：它找到的，不都是这个症状的原因。
 #
 # </details>
 
 # %% exercise-task [markdown] lang="en"
-# `causes()` returns a dict: number of the case → name of the cause. The check says in which place evidence was overlooked.
+# `causes()` returns a dict: number of the case → the cause of its complaint, None where nothing proves one. The check says
+# which evidence was overlooked, and in which place.
 #
 # <details><summary>Hint</summary>
 #
-# Read the complaint, and choose among the causes of that row; `matrix_table()` says where the evidence of each stands. Hold
-# the line against the one of the healthy case: where they differ is the evidence. `diagnose` may be used; decide first, and
-# let it confirm.
+# Read the complaint, and choose among the causes of that row; `matrix_table(places=True)` has a column more, with the place in
+# which the evidence of each stands. Hold that place against the healthy case: where they differ is the evidence. Once you have
+# decided, `diagnose` may confirm it. It does not know the complaint, and not all that it finds explains this one.
 #
 # </details>
 
@@ -368,6 +420,7 @@ def causes():
         7: "client-folds",
         8: "operation-lost",
         9: "other-compensated",
+        10: None,
     }
     ### END SOLUTION
 
@@ -393,11 +446,13 @@ assert verdict.correct, verdict
 #         7: "client-folds",
 #         8: "operation-lost",
 #         9: "other-compensated",
+#         10: None,
 #     }
 # ```
 #
-# 容易看错的：1 有自己的头，所以不是 `history-only`，错在组它的作用域；6 有人要求过落盘，所以不是 `no-flush`；
-# 9 有一笔冲销，冲的却是别的操作，只看“有没有冲销”就会漏掉。
+# 容易看错的：1 的请求头是自己的，所以不是 `history-only`，错在组它的作用域；6 要求过落盘，只是失败了，所以不是
+# `no-flush`；8 还有一个轮次没有收尾，9 还有一轮没有落盘，都解释不了报的症状；9 有一笔冲销，冲的却是别的操作；
+# 10 的六处和健康病例没有两样。
 #
 # </details>
 #
@@ -421,12 +476,14 @@ assert verdict.correct, verdict
 #         7: "client-folds",
 #         8: "operation-lost",
 #         9: "other-compensated",
+#         10: None,
 #     }
 # ```
 #
 # Easily mistaken: 1 has a header of its own, so it is not `history-only`; what is wrong is the scope it was composed for. In 6
-# somebody did ask for a flush, so it is not `no-flush`. In 9 something was made up for, and it was another operation; who only
-# asks whether there is a compensation misses it.
+# somebody did ask for a flush, and it failed, so it is not `no-flush`. In 8 a turn was left open, and in 9 one was not flushed;
+# neither explains the complaint. In 9 something was compensated, and it was another operation. All six places of 10 are as in
+# a healthy case.
 #
 # </details>
 #
@@ -450,13 +507,13 @@ assert verdict.correct, verdict
 #
 # **崩溃恢复。** 残尾可以切，损坏要拒绝，没收尾的轮次补收尾，不声称成功或失败（B4）；不补就是 `tail-not-repaired`。
 #
-# **分支。** 续写用同一个 id；分叉从轮次边界起，带血缘，复制历史，不复制权限，请求头按自己的作用域重新组（B8）；
+# **分支。** 续写用同一个 id；分叉从轮次边界起，带着血缘，复制历史，不复制权限，请求头按自己的作用域重新组（B8）；
 # 做错了就是 `history-only` 或 `scope-kept`。
 #
 # **压缩。** 一个事务，成对的不切开，摘要要过六项检查，原文留在日志里（B5）；
 # `range-split`、`rule-lost`、`operation-lost` 是它的三种错法。
 #
-# **隐私删除。** 每个租户一个根、一把钥匙；大的和敏感的只存引用；删钥匙或附件，并列出哪些请求不能再重建；分叉、备份、
+# **隐私删除。** 每个租户一个根目录、一个密钥；大的和敏感的只存引用；删密钥或附件，并列出哪些请求不能再重建；分叉、备份、
 # 碎片也要算（B10）。删聊天不是撤销业务：`deleted-only`。
 #
 # **版本迁移。** 版本写在第一行，先看它；没有升级步骤就拒绝，文件不动；不认识的事件，只有标了 ignorable 的才可以略过
@@ -510,7 +567,7 @@ assert verdict.correct, verdict
 # ## 小结
 #
 # - 先看原始事件，再看由它算出来的：表面、请求头与提示词、投影水位线、客户端；账本最后问。
-# - 症状不是原因，排除不是证明；有 seq 的证据才下结论，找到一个还要看完。
+# - 症状不是原因，排除不是证明；有证据才下结论，日志里的说出 seq，日志外的说出版本或操作 id。找到一个，还要看完。
 # - 报告只有 seq、数字和格式的名字，交出去也不泄露正文。
 
 # %% recap [markdown] lang="en"
@@ -518,5 +575,6 @@ assert verdict.correct, verdict
 #
 # - Raw events first, then what is computed from them: surface, header and prompt, projection watermark, client. The ledger
 #   last.
-# - A symptom is no cause, and ruling out is no proof. Conclude from evidence that has seqs, and after the first, look on.
+# - A symptom is no cause, and ruling out is no proof. Conclude from evidence: its seqs where it is in the log, a version or an
+#   operation id where it is not. After the first, look on.
 # - A report has seqs, numbers and the format's names, and can be handed in without giving a body away.

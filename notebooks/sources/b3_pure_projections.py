@@ -565,13 +565,13 @@ assert verdict.correct, verdict
 # - `tool/call`：`"started"`，键是 `data["callId"]`
 # - `tool/result`：`"succeeded"`、`"failed"` 或 `"unknown"`，相应的计数加一
 #
-# 小心四件事：失败没失败，看结果块里的 `isError`，不看有没有 `error`；结局未知不是失败，看 `error` 里的代码；已经有结局的调用，
+# 小心四件事：失败没失败，看结果块里的 `isError`，不看有没有 `error`；结局未知不是失败，看 `error` 里的错误码；已经有结局的调用，
 # 结果再来一次是改写，不再计数；什么也没变，就返回 `state` 本身。
 #
 # <details><summary>提示</summary>
 #
 # 结果属于哪个调用：`data["message"]["source"]["callId"]`。失败没有：`data["message"]["content"][0].get("isError")`。
-# 代码：`data.get("error", {}).get("code")`，结局未知是 `"TOOL_OUTCOME_UNKNOWN"`。
+# 错误码：`data.get("error", {}).get("code")`，结局未知是 `"TOOL_OUTCOME_UNKNOWN"`。
 # 先问 `calls.get(call_id)` 是不是 `"requested"` 或 `"started"`，不是就不用往下看了。
 #
 # </details>

@@ -109,7 +109,7 @@ for event in seen.repair.added:
     print(event.seq, event.type, *said.values())
 
 # %% cut-why [markdown] lang="zh"
-# 每个没有结束的东西补一个事件，由内到外：调用、步骤、轮次，轮次以 `interrupted` 结束。两个调用的代码不同：一个有 `tool/call`
+# 每个没有结束的东西补一个事件，由内到外：调用、步骤、轮次，轮次以 `interrupted` 结束。两个调用的错误码不同：一个有 `tool/call`
 # 的记录，开始过，结局未知；另一个没有，算作“未开始”。补写的结果不说成功，也不说失败。
 #
 # ## 看一看，还是动手修
@@ -399,7 +399,7 @@ print(sum(cut.torn is not None for cut in found), sum(cut.closers != () for cut 
 # <details><summary>提示</summary>
 #
 # `event.data["message"]["source"]["callId"]` 说这个结果属于哪个调用。
-# 有 `error` 的结果里，`event.data["error"]["code"]` 是代码；工具自己出的错也有代码，但不是恢复写的那两个。
+# 有 `error` 的结果里，`event.data["error"]["code"]` 是错误码；工具自己出的错也有错误码，但不是恢复写的那两个。
 #
 # </details>
 
@@ -527,7 +527,7 @@ print(chunk.point.number, chunk.kept, {event.type for event in never})
 # <details><summary>参考答案</summary>
 #
 # 因为没有人看见它失败。写成失败，就等于允许重试；可在第一张 `death_table` 里，邮件明明已经发出。
-# `isError` 只表示没有看到成功，代码才说明是未知。外面的事，恢复不作断言，要凭业务标识（每封提醒都该有一个编号）
+# `isError` 只表示没有看到成功，错误码才说明是未知。外面的事，恢复不作断言，要凭业务标识（每封提醒都该有一个编号）
 # 去问发件箱（教材 §4.9）。怎样让外部系统回答得了，是 B9 的事。
 #
 # </details>

@@ -1,25 +1,25 @@
 # %% question [markdown] lang="zh"
 # # 一次完整的请求
 #
-# 40 分钟。B2 讲了日志怎样变成模型读到的消息。可一次请求里不只有消息：还有系统提示、工具、调用配置、今天是星期几。
+# 50 分钟。B2 讲了日志怎样变成模型读到的消息。可一次请求里不只有消息：还有系统提示、工具、调用配置、今天是星期几。
 # **模型还看到了什么？每一样从哪里来，日志里查得到吗？**
 #
 # 学完你能：
 #
-# - **拆开**任何一次请求，说出每个部分的作用域、版本和记下它的事件
+# - **拆开**任何一次请求，说出每个部分的来历：作用域、版本、记下它的事件
 # - **解释**什么只在变化时记、什么在压缩之后重新记，以及为什么没记下的东西不许发出去
 # - **补上**一个没记下的来源，让日志重建出的请求和模型收到的一样
 
 # %% question [markdown] lang="en"
 # # A whole request
 #
-# 40 minutes. Lab B2 showed how a log becomes the messages that a model reads. A request is more than messages: a system prompt,
+# 50 minutes. Lab B2 showed how a log becomes the messages that a model reads. A request is more than messages: a system prompt,
 # tools, the call's config, what day it is. **What else does the model see, where is each thing from, and does the log know?**
 #
 # Afterwards you can:
 #
-# - **take apart** any request, and name scope, version and events of each of its parts
-# - **explain** what is logged only on change, what comes back after a compaction, and why nothing unlogged may be sent
+# - **take apart** any request, and say where each part is from: scope, version, events
+# - **explain** what is logged only on change, what is logged again after a compaction, and why nothing unlogged may be sent
 # - **log** a source that was missing, so that the log gives back exactly what the model received
 
 # %% imports
@@ -39,14 +39,14 @@ from labsupport.workbench.request_tables import plugins, smuggle_table, whispere
 # %% look [markdown] lang="zh"
 # ## 先看一次请求
 #
-# 诊所前台的一天，录了下来：会话的日志，还有模型真正收到的每一次请求（录制时由模型自己留了一份）。
-# 日志里有多少事件，模型收到了几次请求？
+# 这里录下了诊所前台的一天：会话的日志，还有模型真正收到的每一次请求（模型那一头另外留了一份，好拿来对照）。
+# 日志里有多少个事件，模型收到了几次请求？
 
 # %% look [markdown] lang="en"
 # ## First, one request
 #
-# A day at the front desk of a clinic was recorded: the session's log, and every request that really came to the model, which
-# kept them for us. How many events, how many requests?
+# Here is a recorded day at the front desk of a clinic: the session's log, and every request as the model really received it (a
+# copy was kept on the model's side, to compare with). How many events are there, and how many requests?
 
 # %% recorded
 day = record()
@@ -57,27 +57,52 @@ print(len(events), len(received))
 # 第 2 次请求，从日志重建、拆成部分，按模型读到的先后排列：
 
 # %% look-parts [markdown] lang="en"
-# The second one, rebuilt from the log and taken apart, in the order in which a model reads it:
+# The second request, rebuilt from the log and taken apart, in the order in which a model reads it:
 
 # %% parts
 parts_table(events, 2)
 
 # %% parts-why [markdown] lang="zh"
-# 用户、模型和工具说的，各只有一行。其余的，调用配置、系统提示的两个**段落**、一个**工具**、一条**开场消息**、
-# 两份**动态上下文**，都是程序放进去的。
-# 每一行都有来处：`seq` 列里，先是记下它的事件，后面是说明它由谁做成的事件。**作用域**说它对谁有效，**版本**说它出自哪个文件。
+# 用户、模型和工具说的各占一行，其余都是程序放进去的：
+#
+# - **配置**：请哪个服务商的哪个模型来答
+# - **段落**：系统提示由它们拼成
+# - **工具**：模型可以调用什么
+# - **开场消息**：会话开头说一次，以后一直留在历史里
+# - **动态上下文**：每次请求之前现问的事，比如今天星期几
+#
+# 后几列说来历。**作用域**说这个部分对谁有效，`global` 就是对谁都有效；**版本**说它出自哪份文件、哪个程序。
+# `seq` 列里，第一个是记下它的事件，后面的是说明它来历的事件。表里提到的事件都是什么？
+
+# %% parts-why [markdown] lang="en"
+# What the user said, the model answered and the tool returned takes one line each. All the rest was put there by the program:
+#
+# - **config**: which model of which provider is to answer
+# - **sections**: what the system prompt is put together from
+# - **tools**: what the model may call
+# - **openers**: messages said once at the beginning of a session, which then stay in the history
+# - **dynamic context**: what is asked for before every request, such as what day it is
+#
+# The other columns say where each comes from. The **scope** says for whom a part counts, and `global` is everybody; the
+# **version** says which file or program it is from. Under `seq`, the first event holds the part, and those after it say where
+# it came from. What are the events in the table?
+
+# %% parts-events
+for seq in (2, 3, 4, 5, 6, 7, 12, 13, 14):
+    print(seq, events[seq].type)
+
+# %% sections [markdown] lang="zh"
+# 请求头 `request/header` 装着系统提示、工具和配置，`workbook/request-sources` 说明各个部分的来历，
+# `request/context` 记着用的是哪个模型。结果的来历，就是它的调用。
 #
 # ## 段落：谁遮住谁
 #
 # 系统提示由有名字的段落拼成。前台有三个段落，其中两个都叫 `role`：一个全局的，一个只属于作用域 `audit`。
 # 同样的部分，在两个作用域里各拼一次：
 
-# %% parts-why [markdown] lang="en"
-# One line each is what the user said, the model answered and the tool gave. The rest was put there by the program: the call's
-# config, two **sections** of the system prompt, a **tool**, an **opener**, two pieces of **dynamic context**. And every line
-# has
-# a source: under `seq` first the event that holds it, then
-# the one that says what it was made of. The **scope** says for whom it counts, the **version** which file it came from.
+# %% sections [markdown] lang="en"
+# The header, `request/header`, holds system prompt, tools and config; `workbook/request-sources` says where the parts are from,
+# and `request/context` which model was used. A result comes from its call.
 #
 # ## Sections: which one counts
 #
@@ -90,14 +115,13 @@ for scope in ("global", "audit"):
     print(scope, "|", replace(prompt, scope=scope).compose().system.replace("\n\n", " / "))
 
 # %% shadow-why [markdown] lang="zh"
-# 同名时，作用域自己的遮住全局的；别的全局段落照旧。`{{clinic}}` 是提示变量，拼的时候填进去。
-# 一个段落还可以说自己是**完整的**（`complete`）：它就是整个系统提示，别的都不要了。那么两个都说自己完整呢？
+# 同名时，作用域自己的遮住全局的；别的全局段落仍在。（段落里写的是 `{{clinic}}`，一个提示变量，拼的时候填成诊所的名字。）
+# 一个段落还可以声明自己是**完整的**（`complete`）：它就是整个系统提示，别的都不要了。要是有两个段落都这样声明呢？
 
 # %% shadow-why [markdown] lang="en"
-# Where two sections share a name, the scope's own shadows the global one; the other global sections stay. `{{clinic}}` is a
-# prompt variable, filled in on the way. A section may also be **complete** (`complete`): then it is the whole system prompt,
-# and no other counts. And two that
-# both say so?
+# Where two sections share a name, the scope's own shadows the global one; the other global sections stay. (The section says
+# `{{clinic}}`, a prompt variable, which is filled in on the way.) A section may also declare itself **complete** (`complete`):
+# then it is the whole system prompt, and no other counts. And if two of them do?
 
 # %% complete
 drill = Section("drill", "Fire drill. Say only: please leave.", complete=True)
@@ -107,31 +131,29 @@ both = replace(prompt, sections=[*prompt.sections, drill, night])
 print(refusal(both.compose))
 
 # %% hidden [markdown] lang="zh"
-# 两个“整个”拼不出一个提示，所以拒绝，不替人选。只有同名的段落可以遮住另一个。
+# 两个“整个”拼不成一个提示，所以拒绝，不替人选。
 #
-# ## 工具：不认识，和不在这里提供
+# ## 工具：不认识的，和没提供的
 #
-# 前台的日历有两个工具，`book_slot` 要等开放预约才提供。模型只看到提供的；程序知道全部的名字。
-# 模型要调用一个没提供的，和一个写错名字的，是两种错：
+# 前台的日历有两个工具，`book_slot` 要等开放预约才提供。模型只看到提供的，程序知道全部的名字：
 
 # %% hidden [markdown] lang="en"
-# Two wholes do not make one prompt; it is refused, and nobody chooses for you. Only a section of the same name may shadow
-# another.
+# Two wholes do not make one prompt, so it is refused, and nobody chooses for you.
 #
-# ## Tools: unknown, or not offered here
+# ## Tools: unknown, or not offered
 #
 # The desk's calendar has two tools, and `book_slot` is offered only while booking is open. The model sees what is offered, the
-# program knows all names. Calling one that is not offered and calling one whose name is misspelt are two different errors:
+# program knows all names:
 
 # %% hidden-names
 print([tool["name"] for tool in prompt.compose().tools], prompt.tools[0].known_names)
-print(refusal(prompt.check_tool, "book_slot"), refusal(prompt.check_tool, "book_slt"))
 
 # %% hidden-run [markdown] lang="zh"
-# 在真的一轮里，模型凭记忆猜出了名字，两个都叫。什么也没有运行，但每个调用都有自己的结果：
+# 还没开放预约，模型却两个都叫：一个没提供的，一个写错了名字的。两个结果的错误码，和订下的预约：
 
 # %% hidden-run [markdown] lang="en"
-# In a real turn, a model that remembers the name calls both. Nothing runs, and each call gets a result of its own:
+# Booking is not open yet, and a model calls two tools: one that is not offered, and one whose name is misspelt. The error codes
+# of both results, and what was booked:
 
 # %% hidden-codes
 session, desk = Session.create("tools"), Desk()
@@ -141,27 +163,30 @@ results = [event for event in session.events if event.type == "tool/result"]
 print([event.data["error"]["code"] for event in results], desk.booked)
 
 # %% hidden-why [markdown] lang="zh"
-# 分开有用：`UNKNOWN_TOOL` 是模型写错了，告诉它正确的名字；`TOOL_HIDDEN` 是权限和时机的事，该由程序或人决定，改名字没用。
-# 被重新提供的那天，请求头会记下来，从日志就能看出哪次请求有它。
+# 什么也没有运行，两个调用却各有各的结果。分开有用：`UNKNOWN_TOOL` 是模型写错了，告诉它正确的名字就行；
+# `TOOL_HIDDEN` 是权限和时机的事，换个名字没用，该由程序或人决定。
 #
-# ## 动态上下文：有变化才记
+# ## 动态上下文：每次都问，记几次？
 #
-# “今天星期一，三个人在等”是每次请求之前现问的，模型看得到，所以也得记：作为一份**快照**，用户角色，来源写着插件。
-# 问三次，第三次之前换了一天。
+# “今天星期一，三个人在等”，是每次请求之前现问的。模型看得到，所以也得记：记成一份**快照**，一条用户角色的消息，
+# 来源写明不是用户说的，而是插件（往请求里放东西的程序）放的。
 #
-# **预测 1。** 日志里有几份快照？
+# **预测 1。** 问三次，前两次都是星期一，第三次之前到了星期二；等的人数一直没变。日志里有几份快照？
+# 在下面写一个数，也可以空着。
 
 # %% hidden-why [markdown] lang="en"
-# The difference matters: `UNKNOWN_TOOL` is a slip of the model, which can be told the right name; `TOOL_HIDDEN` is a matter of
-# permission and of the moment, which a program or a person decides, and no other spelling helps. When the tool is offered
-# again, the request header says so, and the log shows which requests had it.
+# Nothing ran, and still each call has a result of its own. The difference matters: `UNKNOWN_TOOL` is a slip of the model, which
+# only has to be told the right name; `TOOL_HIDDEN` is a matter of permission and timing, which no other spelling changes, and
+# which a program or a person decides.
 #
-# ## Dynamic context: logged when it changed
+# ## Dynamic context: asked every time, logged how often?
 #
 # “Monday, three people are waiting” is asked for before every request. The model sees it, so it has to be logged: as a
-# **snapshot**, in the user's role, whose source names the plugin. Three questions, and before the third it is another day.
+# **snapshot**, a message in the user's role whose source says that no user said it but a plugin, a program that puts things
+# into requests.
 #
-# **Prediction 1.** How many snapshots are in the log?
+# **Prediction 1.** Three questions: the first two on a Monday, and by the third it is Tuesday. The number of people waiting
+# stays the same. How many snapshots are in the log? Put a number below, or leave it open.
 
 # %% guess
 guess = None
@@ -175,22 +200,25 @@ snapshots = [seq for seq, plugin in plugins(session.events) if plugin == "dynami
 print(plugins(session.events), compare(guess, len(snapshots)))
 
 # %% snapshot-text [markdown] lang="zh"
-# 只有日子变了，快照却是完整的：等候的人数也再说了一遍，模型不用自己拼。旧的那份还在表面上，新的说自己替代它：
+# 每次都问，变了才记。（`session-opener` 是开场消息，三次提问只记了一条。）最后那份快照说了什么？
 
 # %% snapshot-text [markdown] lang="en"
-# Only the day changed, and still the snapshot is complete: the waiting room is told again, so that a model need not put pieces
-# together. The old one stays on the surface, and the new one says that it takes its place:
+# It is asked for every time, and logged when it changed. (`session-opener` is the opener, logged once for all three questions.)
+# What does the last snapshot say?
 
 # %% snapshot-last
 print(session.events[snapshots[-1]].data["content"][0]["text"])
 
 # %% header-log [markdown] lang="zh"
-# 系统提示、工具和配置在 `request/header` 里，它们的来源在 `workbook/request-sources` 里，也是有变化才记。
-# 录下的那一天，请求头记了几次？
+# 只有日子变了，快照却是完整的：等的人数也再说一遍，免得模型自己去拼。旧的那份还在表面上，所以新的要说自己替代它。
+#
+# 请求头和它的来源也是变了才记。录下的那一天，请求头在哪里变过，变了什么？
 
 # %% header-log [markdown] lang="en"
-# System prompt, tools and config stand in a `request/header`, their sources in a `workbook/request-sources`, and both are
-# logged on change, too. How often on the day that was recorded?
+# Only the day changed, and still the snapshot is complete: the number of people waiting is told again, so that a model need not
+# put pieces together. The old one stays on the surface, so the new one says that it takes its place.
+#
+# The header and its sources are logged on change, too. Where did the header change on the recorded day, and how?
 
 # %% headers
 for event in events:
@@ -200,52 +228,38 @@ for event in events:
         print(event.seq, event.data["reason"], header["config"]["model"], tools)
 
 # %% rebuild [markdown] lang="zh"
-# 请求头比请求少：开始时一个，开放预约一个，审计一个（另一个作用域，另一个模型），回到前台又一个。
-# 每次请求用的是在它之前最近的那一个，所以每次请求用了哪个模型、有哪些工具，都查得到。
+# 请求头比请求少：开始时一个，开放预约时一个，审计时一个（另一个作用域，另一个模型），回到前台又一个。
+# 每次请求用的，是在它之前最近的那一个。
 #
 # ## 重建任何一次请求
 #
-# `rebuild_request(events, seq)` 只看日志，给出那一步的整个请求。拿它和模型真正收到的比：
+# `rebuild_request(events, seq)` 只看日志，给出 `seq` 那一步的整个请求。`difference` 列出两个请求不同的地方，
+# 没有不同就是空的。拿重建的和模型真正收到的比：
 
 # %% rebuild [markdown] lang="en"
-# There are fewer headers than requests: at the beginning; when booking opens; for the audit, with another scope and another
-# model; and back at the desk. The latest header before a request is its own, so model and tools can be told for each single
-# one.
+# There are fewer headers than requests: one at the beginning, one when booking opens, one for the audit, with another scope and
+# another model, and one back at the desk. A request uses the latest header before it.
 #
 # ## Any request again
 #
-# `rebuild_request(events, seq)` looks at the log alone and gives the whole request of that step. Compare it with what the
-# model really received:
+# `rebuild_request(events, seq)` looks at the log alone and gives the whole request of the step at `seq`. `difference` lists
+# where two requests differ, and is empty where they do not. Compare what is rebuilt with what the model really received:
 
 # %% rebuilt
 same = [difference(one.request, rebuild_request(events, one.seq).request) == ()
         for one in received]
 print(len(same), all(same))
 
-# %% spans [markdown] lang="zh"
-# `explain_request` 给出每个部分和它的出处。段落的 `span` 是它在系统提示里的位置，从请求里正好剪出它来，一个字符不差：
-
-# %% spans [markdown] lang="en"
-# `explain_request` gives each part with where it is from. The `span` of a section is its place in the system prompt, and cuts
-# out exactly that section, to the character:
-
-# %% spans-cut
-at = received[6].seq
-system = rebuild_request(events, at).header["system"]
-for part in explain_request(events, at):
-    if part.kind == "section":
-        print(part.name, part.scope, part.version, part.seqs, system[slice(*part.span)])
-
 # %% smuggle [markdown] lang="zh"
 # ## 弄坏它：偷偷塞一句
 #
-# 旧的程序想让模型知道价目表，图省事，在发送之前的最后一刻把它塞进请求。`before_send` 就是那个时刻：
+# 有个旧程序想让模型知道价目表，图省事，在请求发出之前的最后一刻把它塞了进去。`before_send` 就是那个时刻：
 
 # %% smuggle [markdown] lang="en"
 # ## Break it: a word slipped in
 #
-# An old program wants the model to know the prices, and puts them into the request at the last moment before it is sent, for
-# that was easiest. `before_send` is that moment:
+# An old program wants the model to know the prices, and takes the easy way: it puts them into the request at the last moment
+# before it is sent. `before_send` is that moment:
 
 # %% break-it tags=["raises-exception"]
 session = Session.create("smuggled")
@@ -253,44 +267,44 @@ ask(session, Desk(), "What does it cost?",
     before_send=lambda request: whispered(request, "blood test 18.00"))
 
 # %% smuggled [markdown] lang="zh"
-# 报错是说：要发的请求和日志有一处不同（第几条消息，从 0 数），什么也没发；该先把它记下来。这一轮在日志里好好地结束了，
-# 理由里没有价目表的字样：
+# 报错的最后一行说：要发的请求和日志在某一条消息上不同（消息从 0 数起），什么也没发；先把要给模型看的记下来，再发。
+# 日志里，这一轮照样有个结尾。它的错误码是什么，价目表漏进去了吗？
 
 # %% smuggled [markdown] lang="en"
-# The error says where the two differ, and that nothing was sent. In the log the turn has its proper end, whose reason does not
-# repeat what was to be slipped in:
+# The last line of the error names the message in which the request differs from the log, counted from 0, and says that nothing
+# was sent: log what the model is to see, then send it. In the log the turn has a proper end. What is its error code, and did
+# the prices leak into it?
 
 # %% smuggled-end
 reason = session.events[-1].read()["reason"]
 print(session.events[-1].type, reason["error"]["code"], "18.00" in str(reason))
 
 # %% smuggled-ways [markdown] lang="zh"
-# 别的手脚呢？每一种都对一次真的请求做一遍：
+# 别的手脚呢？每一种都对一次真的请求做一遍，看比较指出哪里不同：
 
 # %% smuggled-ways [markdown] lang="en"
-# And other tricks? Each of them, done to a real request:
+# And other tricks? Each of them is done to a real request. What does the comparison name?
 
 # %% smuggle-table
 smuggle_table(received[1].request)
 
 # %% smuggled-why [markdown] lang="zh"
-# 这就是**模型看得到的，就是记下了的**。它不靠大家自觉，靠的是每次发送之前的比较：发出去的，就是日志给出的。
+# 一个也没漏掉。（拿掉第一条，后面的全错开一位，所以条条都不同。）这就是**模型看得到的，就是记下了的**：
+# 它不靠大家自觉，靠的是每次发送之前的比较，和日志不同就不发。
 #
-# ## 压缩拿走了快照
+# ## 压缩之后呢？
 #
-# 问一次，压缩整段历史，再问一次；日子一直没变。
-#
-# **预测 2。** 现在日志里有几份快照？
+# **预测 2。** 问一次，压缩整段历史，再问一次；日子和人数一直没变。现在日志里有几份快照？
 
 # %% smuggled-why [markdown] lang="en"
-# This is **model-visible means logged**: not a promise that everybody has to keep, but a comparison before each request. What
-# is sent is what the log gives.
+# None of them gets through. (With the first message dropped, all others move up by one, so each of them differs.) This is
+# **model-visible means logged**: not a promise that everybody has to keep, but a comparison before each request, and what
+# differs from the log is not sent.
 #
-# ## A compaction took the snapshot
+# ## And after a compaction?
 #
-# One question, then the whole history is compacted, then another question. It is the same day all along.
-#
-# **Prediction 2.** How many snapshots are in the log now?
+# **Prediction 2.** One question, then the whole history is compacted, then another question; day and waiting room stay the
+# same. How many snapshots are in the log now?
 
 # %% guess-again
 guess_again = None
@@ -304,28 +318,27 @@ found = [plugin for _, plugin in plugins(session.events)]
 print(found, compare(guess_again, found.count("dynamic-context")))
 
 # %% compacted-why [markdown] lang="zh"
-# 事实没变，可模型看不到了：两份都还在日志里，第一份被遮蔽。所以“变了没有”要和**表面上**最近的一份比，不和日志里的比。
-# 开场消息也一样，从表面消失了，就再记一次。
+# `compact` 是压缩留下的摘要。事实没变，可模型看不到了：两份快照都在日志里，第一份已被遮蔽。
+# 所以“变了没有”，要和**表面上**最近的一份比，不和日志里的比。开场消息也一样：从表面上消失了，就再记一次。
 #
 # ## 翻看每一次请求
 #
 # 每一行是一个部分；＋ 是上一次请求里没有的，条形是它占多少 token。
 #
-# **拖动滑块找一找：** 有一次请求，开场消息（`house-rules`）重新来了，日子却没有；另有一次正好相反，日子重新来了，
-# 而那天并没有变。是哪两次？为什么？
+# **拖动滑块找一找：** 有一次请求，开场消息（`house-rules`）重新来了，`today` 却没有；另有一次正好相反，
+# `today` 重新来了，而那天并没有变。是哪两次？为什么？
 
 # %% compacted-why [markdown] lang="en"
-# Nothing changed in the world, but the model could no longer see it: both snapshots are in the log, and the first is shadowed.
-# So whether something changed is asked of the latest snapshot **on the surface**, not in the log. It is the same with an opener
-# that went off the surface: it is logged once more.
+# `compact` is the summary that the compaction left. Nothing changed in the world, but the model could no longer see it: both
+# snapshots are in the log, and the first is shadowed. So whether something changed is decided by the latest snapshot **on the
+# surface**, not in the log. The same goes for an opener: once it is off the surface, it is logged again.
 #
 # ## Leaf through the requests
 #
-# A row is a part; + marks what the request before did not have, and the bar shows how much of the tokens it takes.
+# A row is a part; + marks what the request before did not have, and the bar shows how many of the tokens it takes.
 #
-# **Find it with the slider:** in one request the opener (`house-rules`) comes anew and the day does not; in another the day
-# does
-# and the opener does not, although it was the same day as before. Which two, and why?
+# **Find it with the slider:** in one request the opener (`house-rules`) comes anew and `today` does not; in another `today`
+# comes anew and the opener does not, although it was the same day as before. Which two, and why?
 
 # %% explorer
 explorer = request_explorer(events, show_text=True)
@@ -336,31 +349,31 @@ explorer.request.value = 4
 explorer.still
 
 # %% moved [markdown] lang="zh"
-# 上面这张停在开放了预约、也换了一天的那次：工具和快照是新的。
+# 上面停在开放了预约、也换了一天的那次：新的是一个工具和一份快照，还有上一次的回答和这一次的提问。
 #
 # <details><summary>答案：哪两次，为什么</summary>
 #
-# 是两次压缩之后的那两次，下面的输出给出它们的序号。前一次压缩取走了开头的一段：开场消息和星期一的快照在里面；
+# 是两次压缩之后的那两次，下面的输出给出它们的序号。前一次压缩取走了开头的一段，里面有开场消息和星期一的快照；
 # 星期二的快照在后面，还在表面上，所以只有开场消息要再来。后一次压缩取走了中间的一段，里面有星期二的快照；
 # 开场消息这时已经在它后面，留下了。
 #
 # </details>
 #
-# 对照一下：每次请求里，新来的开场消息和动态上下文；再看每次压缩遮蔽了哪些事件。
+# 对照一下。先是每次请求里新来的开场消息和动态上下文，再是每次压缩遮蔽了哪些事件：
 
 # %% moved [markdown] lang="en"
-# The picture above stands where booking has opened and it is another day, so a tool and the snapshot are new.
+# The picture above stands where booking has opened and it is another day: a tool and a snapshot are new, and so are the last
+# answer and the question.
 #
 # <details><summary>Answer: which two, and why</summary>
 #
 # Those that follow a compaction; their numbers are printed below. The first compaction took the beginning of the history, with
 # the opener and Monday's snapshot in it; Tuesday's stood behind that and is still on the surface, so only the opener has to
-# come
-# again. The second took a piece from the middle, with Tuesday's snapshot; the opener by then stood behind it, and stayed.
+# come again. The second took a piece from the middle, with Tuesday's snapshot; the opener by then stood behind it, and stayed.
 #
 # </details>
 #
-# Compare: the openers and the context that are new in each request, and then what each compaction shadowed.
+# Compare: first the openers and the context that are new in each request, then what each compaction shadowed.
 
 # %% moved-where
 for number, names in new_parts(events, "opener", "context").items():
@@ -374,14 +387,14 @@ for replacement in day.session.surface.replacements:
 # ## 定律
 #
 # 定律是对任何输入都成立的性质。**从日志重建的请求，等于模型收到的请求。** 换许多随机的会话：段落来来去去，工具时隐时现，
-# 上下文在一轮中间变，还有压缩、修剪、断流、换进程：
+# 上下文在一轮中间变，还有压缩、修剪、中断的流、换了进程接着跑。比了多少次请求，都一样吗？
 
 # %% law [markdown] lang="en"
 # ## The law
 #
 # A law holds for every input. **The request that is rebuilt from the log is the request that the model received.** Many random
 # sessions: sections come and go, tools are hidden and shown, the context changes inside a turn, and there are compactions,
-# pruning, broken streams and new processes:
+# pruning, broken streams and new processes. How many requests are compared, and are they all the same?
 
 # %% law-all
 runs = [random_requests(seed) for seed in range(40)]
@@ -392,31 +405,50 @@ print(len(same), all(same))
 # %% six [markdown] lang="zh"
 # ## 六个推论
 #
-# 教材 §4.6 由“看得到就是记下了”推出六件事，每一件都有一格为证：
+# 教材 §4.6 由“看得到就是记下了”推出六件事。头两件已经见过：
 #
 # 1. 没有插件能在调用前塞进文字（弄坏的那一格）。
 # 2. 动态上下文一变，就留下持久的快照（预测 1）。
-# 3. 要紧的工具结果在表面上。哪次请求起有它，出自哪个调用：
+#
+# 再看两件：
+#
+# 3. 要紧的工具结果在表面上，说得出哪次请求起有它、出自哪个调用。
+# 4. 路由和调用配置，每次请求都查得到是哪一份。
+#
+# `explain_request` 像第一张表那样，列出一次请求的部分和来历：
 
 # %% six [markdown] lang="en"
 # ## Six consequences
 #
-# The chapter (§4.6) draws six consequences from “model-visible means logged”. Each has its cell:
+# The chapter (§4.6) draws six consequences from “model-visible means logged”. Two of them you have seen:
 #
 # 1. No plug-in slips text in before the call (the cell that breaks it).
 # 2. A dynamic context that changed leaves a durable snapshot (prediction 1).
-# 3. A tool result that matters is on the surface. From which request on, and from which call:
+#
+# Two more:
+#
+# 3. A tool result that matters is on the surface; from which request on, and from which call, can be told.
+# 4. Routing and call config are attributed to each request.
+#
+# `explain_request` lists the parts of a request and where they are from, as the first table does:
 
-# %% six-result
+# %% six-requests
 for number, one in enumerate(received, start=1):
     parts = explain_request(events, one.seq)
-    print(number, [(part.name, part.seqs) for part in parts if part.kind == "result"])
+    print(number, rebuild_request(events, one.seq).header["config"]["model"],
+          [(part.name, part.seqs) for part in parts if part.kind == "result"])
 
 # %% six-compaction [markdown] lang="zh"
-# 4. 压缩记下范围、摘要和做法。摘要那个部分引用它遮蔽的每一个事件：
+# 审计那次用了另一个模型。结果从调用之后的下一次请求起就在，到压缩把它遮蔽为止；那以后，模型只看得到摘要。
+#
+# 5. 压缩记下范围、摘要和做法。摘要这个部分引用它遮蔽的每一个事件，还有压缩自己的两个：
 
 # %% six-compaction [markdown] lang="en"
-# 4. A compaction logs its range, its summary and how that came about. The part that is the summary cites all that it shadows:
+# The audit was done by another model. A result is there from the request after its call until a compaction shadows it; from
+# then on the model has the summary only.
+#
+# 5. A compaction logs its range, its summary and how that was made. The part that is the summary cites every event that it
+#    shadows, and the compaction's own two:
 
 # %% six-summary
 parts = explain_request(events, received[5].seq)
@@ -424,22 +456,16 @@ summary = next(part for part in parts if part.kind == "summary")
 print(summary.name, summary.seqs)
 print([events[seq].type for seq in summary.seqs[:3]])
 
-# %% six-config [markdown] lang="zh"
-# 5. 路由和调用配置，每次请求都查得到是哪一份。审计那一轮用了另一个模型：
-
-# %% six-config [markdown] lang="en"
-# 5. Routing and call config are attributed to each request. The audit was done by another model:
-
-# %% six-models
-for number, one in enumerate(received, start=1):
-    print(number, rebuild_request(events, one.seq).header["config"]["model"])
-
 # %% six-replay [markdown] lang="zh"
-# 6. 重放能重建模型看到的一切，不重复任何副作用。重放、把请求全部重建，预约还是那一个：
+# `compaction/start` 记着为什么压缩、哪个范围，`compaction/summary` 记着摘要和写它的模型（B5 细看过）。
+#
+# 6. 重放能重建模型看到的一切，不重复任何副作用。重放一遍，把请求全部重建，预约还是只有那一个：
 
 # %% six-replay [markdown] lang="en"
-# 6. A replay rebuilds all that was seen and repeats no side effect. Replay it, rebuild all requests, and there is still one
-#    booking:
+# `compaction/start` says why and which range, `compaction/summary` has the summary and the model that wrote it (see lab B5).
+#
+# 6. A replay rebuilds all that the model saw and repeats no side effect. Replay it, rebuild all requests, and there is still
+#    only that one booking:
 
 # %% six-replayed
 again = replay(events).events
@@ -449,28 +475,28 @@ print(all(difference(one.request, rebuild_request(again, one.seq).request) == ()
 # %% whole [markdown] lang="zh"
 # ## 能重建，不等于整份留着
 #
-# 有人说：何必这么麻烦，每次把整个提示字符串存一份就好了。来电者在第一句话里留了电话号码。它在日志的几个事件里，
-# 又会在几份提示字符串里？第二行是这些字符串一共多长、最后一份多长：
+# 有人说：何必这么麻烦，每次把整个提示字符串存一份就好了。来电者在第一句话里留了电话号码。
+# 它出现在日志的几个事件里，又会出现在几份提示字符串里？第二行是每份字符串的长度：
 
 # %% whole [markdown] lang="en"
 # ## Rebuildable is not “the whole prompt was kept”
 #
 # Why all this, somebody asks, when each prompt could simply be stored as one string? In the first sentence the caller left a
-# phone number. In how many events of the log does it stand, and in how many prompts? The second line says how long all these
-# strings are together, and how long the last one is:
+# phone number. In how many events of the log does it stand, and in how many of those strings? The second line has the length of
+# each string:
 
 # %% whole-copies
 whole = kept_whole(received)
 print(sum(PHONE in str(event.read()) for event in events),
       sum(PHONE in text for text in whole))
-print(sum(map(len, whole)), len(whole[-1]))
+print([len(text) for text in whole])
 
 # %% whole-gone [markdown] lang="zh"
-# 反过来问日志：假如明天要删掉这个号码，或者只留一个引用，哪几次请求从此重建不出来？
+# 每份字符串都把还在表面上的历史再抄一遍，直到压缩才短下来。反过来问日志：假如明天要删掉这个号码，哪几次请求从此重建不出来？
 
 # %% whole-gone [markdown] lang="en"
-# And asked the other way round: when that number has to be deleted tomorrow, or only a reference is kept, which requests can no
-# longer be rebuilt?
+# Each string copies once more whatever of the history is on the surface, and only a compaction makes it shorter. Now ask the
+# log the other way round: when that number has to be deleted tomorrow, which requests can no longer be rebuilt?
 
 # %% whole-needs
 holds = next(event.seq for event in events
@@ -483,75 +509,79 @@ print(holds, [number for number, one in enumerate(received, start=1)
 #
 # <details><summary>参考答案</summary>
 #
-# 可以重建，是说由事件、请求头和来源算得出每一次请求（定律），而且说得出每个部分是谁、哪个版本、哪个作用域做的。
-# 字符串只有结果：不知道哪一句是用户说的、哪一句是插件塞的，也没法证明它就是发出去的那一份。
+# 可以重建，是说由事件、请求头和来源算得出每一次请求（定律那一格），而且说得出每个部分出自谁、哪个版本、哪个作用域。
+# 字符串只有结果：看不出哪一句是用户说的、哪一句是插件塞的，也没法证明它就是发出去的那一份。
 #
-# 不安全在于副本。同一个号码在日志里一处，在整份保存的提示里却有好几处（数副本的那一格），每一处都要加密、授权、
-# 按期限删除，漏一处就没删掉；它们往往躺在调试日志里，没有人管。总长也随轮数平方增长，因为每次请求都带着整段历史。
+# 不安全在于副本。同一个号码在日志里只有一处，在整份保存的提示里却有好几处（数副本的那一格），每一处都要加密、授权、
+# 按期删除，漏掉一处就等于没删；它们又往往躺在调试日志里，没有人管。不压缩的话，总长还随请求数的平方增长，
+# 因为每次请求都带着此前的全部历史。
 #
-# 可以重建也不是无限期的明文：正文可以换成引用或密文，到期可以销毁密钥。那以后有的请求就重建不出来了，
+# 可以重建，也不是要把明文留到永远：正文可以换成引用或密文，到期可以销毁密钥。那以后有的请求就重建不出来了，
 # 要紧的是系统说得出是哪几次（最后一格），而不是悄悄给出一份不同的。怎样做，B10 讲。
-#
-# </details>
-#
-# ## 练习：补上没记下的来源
-#
-# 回到弄坏的那一格：前台真的需要价目表。写一个函数 `sourced(prompt, prices)`：`prices` 是一个函数，`prices()` 给出
-# 价目表现在的文字。返回一份 `Prompt`，原来的部分都在，再加上价目表这个部分：
-#
-# - 叫 `"prices"`，版本 `"prices.csv"`
-# - 模型每次请求都看到当时的价目，轮次中间改了价格也一样
-# - 没变就不重复记
-#
-# 检查真的运行几个轮次，中间改价、压缩，再从日志里看每次请求。
-#
-# <details><summary>提示</summary>
-#
-# `Section`、`Opener`、`ContextPart`，哪一个是每次请求之前都问一遍、变了才记的？`ContextPart(name, function, version=…)`
-# 收的是函数本身，不是它现在的答案。`replace(prompt, context=[…])` 给出一份只改了 `context` 的副本，原来的要带上。
 #
 # </details>
 
 # %% think-whole [markdown] lang="en"
 # **Question 2 of the chapter (★★): “can be rebuilt” against “the whole prompt string was kept”: what differs, and what is
-# unsafe
-# about the second?**
+# unsafe about the second?**
 #
 # <details><summary>An answer</summary>
 #
-# Rebuildable means that events, headers and sources give every request again (the law), and say of each part who made it, in
-# which version, for which scope. A string is only the result: it does not tell what the user said from what a plug-in added,
-# and nothing proves that it is what was sent.
+# Rebuildable means that events, headers and sources give every request again (the cell of the law), and say of each part whom
+# it is from, in which version, for which scope. A string is only the result: it does not tell what the user said from what a
+# plug-in added, and nothing proves that it is what was sent.
 #
 # Unsafe are the copies. The number stands in the log once, and several times in the prompts that are kept whole (the cell that
-# counts); each copy has to be encrypted, access to it granted, its retention ended, and with one forgotten the number is not
-# deleted. Such strings often lie in debug logs that nobody looks after. And their length grows with the square of the turns,
-# since every request carries the history.
+# counts); each copy has to be encrypted, guarded and deleted in time, and with one forgotten the number is not deleted. Such
+# strings often lie in debug logs that nobody looks after. And without compaction their total length grows with the square of
+# the number of requests, since every request carries all of the history before it.
 #
 # Nor does rebuildable mean plain text for ever: a body may be a reference or encrypted, and its key destroyed when its time is
 # over. Some requests can then not be rebuilt any more. What counts is that the system can say which (the last cell), instead of
 # giving another one in silence. How that is done is the subject of B10.
 #
 # </details>
+
+# %% exercise [markdown] lang="zh"
+# ## 练习：补上没记下的来源
 #
+# 回到弄坏的那一格：前台真的需要价目表。写一个函数 `sourced(prompt, prices)`：`prompt` 是前台的那种 `Prompt`，
+# `prices` 是一个函数，`prices()` 给出价目表此刻的文字。返回一份新的 `Prompt`，价目表是其中的一个部分：
+#
+# - 它叫 `"prices"`，版本是 `"prices.csv"`，在 `prompt` 的作用域里有效
+# - 每次请求，模型都看到那一刻的整份价目；在轮次中间改了价格，也一样
+# - 没变就不重复记
+# - 只多这一个部分；原来的一个不少，内容和先后不变；传进来的 `prompt` 也不改
+#
+# 检查会真的跑几轮，中间改价、压缩、换进程，再从日志里看每次请求。
+#
+# <details><summary>提示</summary>
+#
+# `Section`、`Opener`、`ContextPart`，哪一个是每次请求之前都问一遍、变了才记的？
+# `ContextPart(name, function, version=…)` 要的是函数本身，不是它此刻的答案。
+# `replace(prompt, context=[…])` 给出一份只换了 `context` 的副本，原来的要用 `*prompt.context` 带上。
+#
+# </details>
+
+# %% exercise [markdown] lang="en"
 # ## Exercise: log the missing source
 #
-# Back to the cell that was refused: the desk does need its prices. Write a function `sourced(prompt, prices)`, where
-# `prices` is
-# a function and `prices()` gives the text of the list as it is now. Return a `Prompt` that still has all its parts, and the
-# list as one more:
+# Back to the cell that was refused: the desk does need its prices. Write a function `sourced(prompt, prices)`, where `prompt`
+# is a `Prompt` like the desk's, and `prices` is a function: `prices()` gives the text of the price list as it is now. Return a
+# new `Prompt` with the list as one of its parts:
 #
-# - called `"prices"`, of the version `"prices.csv"`
-# - at every request the model sees the prices of that moment, even when they change inside a turn
+# - it is called `"prices"`, its version is `"prices.csv"`, and it counts in the scope of `prompt`
+# - at every request the model sees the whole list of that moment, even when a price changes inside a turn
 # - what has not changed is not logged again
+# - it is the only new part; all the others stay, as they are and in their order, and the `prompt` handed in is not changed
 #
-# The check really runs some turns, changes prices, compacts, and looks at each request in the log.
+# The check really runs some turns, changes prices, compacts, goes on in another process, and looks at each request in the log.
 #
 # <details><summary>Hint</summary>
 #
 # `Section`, `Opener`, `ContextPart`: which is asked before every request and logged when it changed? A
 # `ContextPart(name, function, version=…)` takes the function, not what it answers now. `replace(prompt, context=[…])` gives a
-# copy with another `context`; take the old parts along.
+# copy with another `context`; take the old parts along with `*prompt.context`.
 #
 # </details>
 
@@ -578,7 +608,9 @@ assert verdict.correct, verdict
 #     return replace(prompt, context=[*prompt.context, part])
 # ```
 #
-# 放进 `Section` 也能重建，可每次改价都要把整个请求头再记一遍；`Opener` 只记一次，改了价也不知道。
+# 为什么不用 `Section`？也能重建，可段落在请求头里：价格一改，整个请求头要再记一遍，服务商缓存的开头也从那里作废。
+# 动态上下文是一条消息，变了才追加一份，前面的都不动；代价是旧的快照还在表面上，所以新的要说自己替代旧的。
+# `Opener` 只记一次，以后改了价，模型也不知道。
 #
 # </details>
 #
@@ -586,30 +618,19 @@ assert verdict.correct, verdict
 #
 # ```python
 # session = Session.create("mine")
-# ask(session, Desk(), "价钱？", prompt=sourced(Desk().prompt(), lambda: "18.00"))
+# ask(session, Desk(), "多少钱？", prompt=sourced(Desk().prompt(), lambda: "18.00"))
 # parts_table(session.events, 1)
 # ```
 #
-# ## 再想两个问题
+# ## 再想一个问题
 #
-# **2.** 为什么动态上下文是一条消息，而不是系统提示里的一个段落？
-#
-# <details><summary>参考答案</summary>
-#
-# 段落在请求头里，请求头一变就要整个再记，模型端缓存的开头也从那里作废；星期几每天变，等候人数每分钟变。作为消息，
-# 它只在变化时追加一份（预测 1），前面的都不动，而且日志里看得出模型从哪次请求起才知道（滑块之后的那一格）。
-# 代价是旧的快照还在表面上，
-# 所以新的那份要说自己替代旧的。
-#
-# </details>
-#
-# **3.** 有人为了“更快”，想去掉发送之前的比较：反正请求就是从日志派生的。会少掉什么？
+# 有人嫌慢，想去掉发送之前的比较：反正请求就是从日志派生的。会少掉什么？
 #
 # <details><summary>参考答案</summary>
 #
-# 只要没有人动手脚，比较永远相等，看上去是白费。它防的正是以后：有人加一个 `before_send`、一个代理、一个“临时”的补丁，
-# 从那天起日志就不再是模型看到的东西，而且没有任何症状，直到有人要查一次出错的回答。比较让它当场失败、说出是哪个部分
-# （动手脚的表），而不是几个月后查不出来。
+# 只要没有人动手脚，比较的结果永远是相等，看上去白费工夫。它防的正是以后：有人加一个 `before_send`、一层代理、
+# 一个“临时”的补丁，从那天起，日志就不再是模型看到的东西，而且没有任何症状，直到有人要追查一次答错的回答。
+# 有了比较，当场就失败，还说得出是哪个部分（动手脚的那张表），不用等到几个月后才发现查不清。
 #
 # </details>
 
@@ -622,8 +643,10 @@ assert verdict.correct, verdict
 #     return replace(prompt, context=[*prompt.context, part])
 # ```
 #
-# As a `Section` it could be rebuilt as well, but with each new price the whole header is logged again; an `Opener` is logged
-# once and does not hear of new prices.
+# Why not a `Section`? It could be rebuilt as well, but sections stand in the header: with every new price the whole header is
+# logged again, and the prefix that a provider has cached ends there. Dynamic context is a message, appended when it changed,
+# and nothing before it moves; the price of that is an old snapshot left on the surface, so the new one has to say that it takes
+# its place. An `Opener` is logged once, and the model never hears of a new price.
 #
 # </details>
 #
@@ -635,22 +658,10 @@ assert verdict.correct, verdict
 # parts_table(session.events, 1)
 # ```
 #
-# ## Two more questions
+# ## One more question
 #
-# **2.** Why is dynamic context a message, and not a section of the system prompt?
-#
-# <details><summary>An answer</summary>
-#
-# Sections stand in the header. When one changes, the whole header is logged again, and a provider's cached prefix ends there;
-# the day changes daily, the waiting room every minute. As a message it is appended when it changed (prediction 1), nothing
-# before it moves, and the log shows from which request on the model knew (the cell behind the slider). The price: the old
-# snapshot stays on the
-# surface, so the new one has to say that it takes its place.
-#
-# </details>
-#
-# **3.** To be faster, somebody wants to drop the comparison before sending: the request is derived from the log anyway. What
-# would be lost?
+# To be faster, somebody wants to drop the comparison before sending: the request is derived from the log anyway. What would be
+# lost?
 #
 # <details><summary>An answer</summary>
 #
@@ -664,16 +675,18 @@ assert verdict.correct, verdict
 # %% recap [markdown] lang="zh"
 # ## 小结
 #
-# - 一次请求：配置、段落、工具、开场消息、动态上下文、派生的消息；每个部分都有名称、作用域、版本和事件。
-# - 请求头、来源和快照有变化才记；从表面上消失了的，再记一次。
-# - 看得到就是记下了：发送前和日志比，不一样就不发；所以任何一次请求都能重建。
-# - 能重建不是整份留着：同一句话只在一处，删了它，也说得出哪几次请求不再能重建。
+# - 一次请求：配置、段落、工具、开场消息、动态上下文、派生的消息；每个部分都查得到记下它的事件，
+#   段落、工具、开场消息和动态上下文还有作用域和版本。
+# - 请求头、来源和快照变了才记；从表面上消失了的快照和开场消息，再记一次。
+# - 看得到的就是记下了的：发送之前和日志比，不同就不发；所以任何一次请求都能重建。
+# - 能重建，不是整份留着：一句话只存一处，删了它，也说得出哪几次请求从此重建不出来。
 
 # %% recap [markdown] lang="en"
 # ## Recap
 #
-# - A request: config, sections, tools, openers, dynamic context, derived messages. Each part has name, scope, version, events.
-# - Header, sources and snapshots are logged on change; what went off the surface is logged once more.
+# - A request: config, sections, tools, openers, dynamic context, derived messages. Each part names its events; sections,
+#   tools, openers and context have a scope and a version, too.
+# - Header, sources and snapshots are logged on change; snapshots and openers that went off the surface are logged again.
 # - Model-visible means logged: compared before it is sent, and not sent on a difference. So any request can be rebuilt.
-# - Rebuildable is not “kept whole”: a sentence stands in one place, and when it goes, the log can say which requests go with
-# it.
+# - Rebuildable is not “kept whole”: a sentence stands in one place, and once it is deleted, the log can say which requests
+#   can no longer be rebuilt.

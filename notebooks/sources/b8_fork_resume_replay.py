@@ -455,7 +455,7 @@ play(log.events[:start + 1], dying)
 print(lineage.compaction_locks(dying.events))
 
 # %% lock-try [markdown] lang="zh"
-# 这时再压缩一次，会被拒绝（打印的是错误的代码）：
+# 这时再压缩一次，会被拒绝（打印的是错误码）：
 
 # %% lock-try [markdown] lang="en"
 # A second compaction is refused at this moment (printed is the code of the error):

@@ -29,7 +29,7 @@ def test_the_menus_delete_and_nothing_jumps(lab: Callable[..., Lab], lang: str, 
     words, sentence, requests = WORDS[lang], output.locator(".xp-say"), output.locator("table").first
     target, role, hold = (output.locator("select").nth(place) for place in range(3))
     expect(sentence).to_contain_text(words["all"])  # where the cell after the explorer has moved it
-    expect(requests.locator("tr.is-off")).to_have_count(8)
+    expect(requests.locator("tr.is-off")).to_have_count(9)
     expect(requests.locator("tr.is-off").first).to_contain_text(words["gone"])
     height = output.evaluate("node => node.getBoundingClientRect().height")
     assert height < 660  # what a laptop leaves of its screen to a notebook

@@ -8,8 +8,8 @@ from tests.browser.conftest import Lab
 from tests.browser.test_a2 import overflowing
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-WORDS = {"en": {"four": "Request 4 of 8", "five": "2 are new: answer, result c2", "six": "9 of the request before are gone",
-                "first": "There was none before it", "opener": "opener", "verdict": "Not started"},
+WORDS = {"en": {"four": "Request 4 of 8", "five": "2 are new: answer, result c2", "six": "9 parts of the request before it",
+                "first": "It is the first", "opener": "opener", "verdict": "Not started"},
          "zh": {"four": "第 4 次请求，共 8 次", "five": "2 个是新的：回答、结果 c2", "six": "上一次有的 9 个不在了",
                 "first": "前面没有请求", "opener": "开场消息", "verdict": "还没有开始"}}
 

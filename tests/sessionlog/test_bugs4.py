@@ -63,6 +63,38 @@ def damaged_at(*lines: bytes) -> int | None:
 # Calls
 
 
+def answered(id: str, text: str, step: int) -> list[Record]:
+    """A step in which the call *id* is answered by *text*."""
+    asked = [make.step_start(step), make.asks(id, step=step), make.call(id, step)]
+    return [*asked, make.result(id, text, step), make.step_end(step)]
+
+
+def test_b10_one_id_for_every_call_loses_no_result() -> None:
+    events = make.log(make.turn_start(), *answered("call", "r1", 1), *answered("call", "r2", 2), *answered("call", "r3", 3))
+    assert check_invariants(events) == []
+    results = [message["content"][0] for message in make.same_messages(Session.create("s1", seed=events))[1::2]]
+    assert [block["content"][0]["text"] for block in results] == ["r1", "r2", "r3"]
+    assert fold(tool_pairing, events)["succeeded"] == 3
+    assert pairing_cuts(events) == [True, False, True, False, True, False, True]
+
+
+def test_b11_a_call_that_has_the_id_of_an_answered_one_is_open() -> None:
+    events = make.log(make.turn_start(), *answered("f", "1", 1), make.step_start(2), make.asks("f", step=2), make.call("f", 2))
+    assert fold(tool_pairing, events)["calls"]["f"]["status"] == "started"
+    assert pairing_cuts(events) == [True, False, True, False]
+    closers = [event.to_json() for event in interrupted_turn_closers(events)]
+    assert oracle.told(closers[0]) == ("tool/result", ("f", "TOOL_OUTCOME_UNKNOWN"))
+    assert [one["type"] for one in closers] == ["tool/result", "step/end", "turn/end"]
+
+
+def test_b19_a_message_between_a_call_and_its_result_stays_there_and_no_cut_parts_the_pair() -> None:
+    events = make.log(*OPEN, make.user("sync"), make.asks("s"), make.call("s"), make.user("[notice]"), make.result("s"))
+    assert check_invariants(events) == []
+    assert pairing_cuts(events) == [True, True, False, False, True]
+    kinds = [message["content"][0]["type"] for message in make.same_messages(Session.create("s1", seed=events))]
+    assert kinds[:4] == ["text", "tool-call", "text", "tool-result"]
+
+
 def test_b13_an_empty_call_id_is_refused_in_a_result_and_pairs_nothing() -> None:
     with pytest.raises(EventError) as caught:
         SessionEvent.from_json(numbered(make.result(""))[0])

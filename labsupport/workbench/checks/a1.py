@@ -4,22 +4,24 @@ from typing import Any
 
 from labsupport.lossless import js_json
 from labsupport.miniagent import ToolMessage, session_message_problem
+from labsupport.own import own_id, own_number
 from labsupport.workbench.breakage import problem_words
 from labsupport.workbench.checks.base import Verdict, attempt, correct, not_started, untouched, wrong
 from labsupport.workbench.text import say
 
-SHARED = {"role": "tool", "content": "42"}  # the shared precondition holds for every case
+ID = own_id("c1")
+SHARED = {"role": "tool", "content": str(own_number(42, 40))}  # the shared precondition holds for every case
 MESSAGES: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("a1_good_refused", {"toolCallId": "c1", "isError": True}),
-    ("a1_false_refused", {"toolCallId": "c1", "isError": False}),
+    ("a1_good_refused", {"toolCallId": ID, "isError": True}),
+    ("a1_false_refused", {"toolCallId": ID, "isError": False}),
     ("a1_empty_id_refused", {"toolCallId": "", "isError": False}),
-    ("a1_extra_refused", {"toolCallId": "c1", "isError": False, "mood": "good"}),
+    ("a1_extra_refused", {"toolCallId": ID, "isError": False, "mood": "good"}),
 )
 """What a message may have for fields, and the sentence for refusing it; small cases first."""
 OTHERS: tuple[dict[str, Any], ...] = (
-    {"isError": False}, {"toolCallId": "c1"}, {"toolCallId": None, "isError": False}, {"toolCallId": 7, "isError": False},
-    {"toolCallId": "c1", "isError": 1}, {"toolCallId": "c1", "isError": 0}, {"toolCallId": "c1", "isError": "false"},
-    {"toolCallId": "c1", "isError": None},
+    {"isError": False}, {"toolCallId": ID}, {"toolCallId": None, "isError": False}, {"toolCallId": 7, "isError": False},
+    {"toolCallId": ID, "isError": 1}, {"toolCallId": ID, "isError": 0}, {"toolCallId": ID, "isError": "false"},
+    {"toolCallId": ID, "isError": None},
 )
 
 

@@ -2,6 +2,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from labsupport.own import own_id, own_number
 from labsupport.sessionlog import Session, SessionEvent
 from labsupport.workbench.checks.base import Verdict, attempt, correct, not_started, untouched, wrong
 from labsupport.workbench.text import say
@@ -81,18 +82,19 @@ class _Log:
 
     def ask(self, *ids: str) -> None:
         """A message of the model that asks for calls."""
-        blocks = [{"type": "tool-call", "id": id, "name": "look_up", "arguments": "{}"} for id in ids]
+        blocks = [{"type": "tool-call", "id": own_id(id), "name": "look_up", "arguments": "{}"} for id in ids]
         source = {"kind": "model", "provider": "workbook", "model": "scripted-1"}
         self._session.append("assistant/message", self._message("assistant", source, blocks), "append")
 
     def start(self, id: str) -> int:
         """The tool of a call starts."""
-        return self._session.append("tool/call", {"turn": 1, "step": 1, "callId": id, "name": "look_up", "arguments": "{}"}).seq
+        data = {"turn": 1, "step": 1, "callId": own_id(id), "name": "look_up", "arguments": "{}"}
+        return self._session.append("tool/call", data).seq
 
     def answer(self, id: str, *call: int) -> int:
         """A result; of a call that never started it cites nothing."""
-        block = {"type": "tool-result", "toolCallId": id, "content": [{"type": "text", "text": "7"}]}
-        data = self._message("user", {"kind": "tool", "callId": id}, [block])
+        block = {"type": "tool-result", "toolCallId": own_id(id), "content": [{"type": "text", "text": str(own_number(7, 6))}]}
+        data = self._message("user", {"kind": "tool", "callId": own_id(id)}, [block])
         return self._session.append("tool/result", data, "append", call or None).seq
 
     def round(self, id: str) -> tuple[int, int]:

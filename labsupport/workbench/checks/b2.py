@@ -2,6 +2,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from labsupport.own import own_id, own_seed
 from labsupport.sessionlog import Session, SessionEvent, derive_event_message
 from labsupport.sessionlog.driver import run_turn
 from labsupport.sessionlog.models import Reply, ScriptedModel, call
@@ -50,14 +51,14 @@ def _logs() -> Iterator[tuple[str, int, Session]]:
     yield "b2_log_question", 0, question
     yield "b2_log_answer", 0, _turn(Reply("It is 3."))
     yield "b2_log_empty", 0, _turn(Reply(""))
-    yield "b2_log_tool", 0, _turn(Reply(calls=[call("a", "add", "[1, 2]")]), Reply("It is 3."))
+    yield "b2_log_tool", 0, _turn(Reply(calls=[call(own_id("a"), "add", "[1, 2]")]), Reply("It is 3."))
     yield "b2_log_stream", 0, _turn(Reply("It is", error=("overloaded", "OVERLOADED")))
     yield "b2_log_injected", 0, _turn(Reply("Good."), context={"date": "Monday"})
     replaced = Session.create("case")
     replaced.append("user/message", _said("user"), "append")
     replaced.append("user/message", _said("plugin"), {"op": "replace", "start": 0, "end": 0}, [0])
     yield "b2_log_replaced", 0, replaced
-    yield from (("b2_log_random", seed, random_log(seed)) for seed in SEEDS)
+    yield from (("b2_log_random", seed, random_log(own_seed(seed))) for seed in SEEDS)
 
 
 def _said(kind: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import Any
 
 from labsupport.errors import LosslessError
+from labsupport.own import own_id, own_seed
 from labsupport.sessionlog import Session, SessionEvent, Unit, tool_pairing, turn_status
 from labsupport.sessionlog.driver import run_turn
 from labsupport.sessionlog.json_text import field, read_data, write_data
@@ -163,7 +164,7 @@ def _call_logs() -> Iterator[Log]:
 def _two_steps() -> Sequence[SessionEvent]:
     """One turn in which a second message asks for another call."""
     session = Session.create("case")
-    replies = [Reply(calls=[call(id, "works", "{}")]) for id in ("c1", "c2")]
+    replies = [Reply(calls=[call(own_id(id), "works", "{}")]) for id in ("c1", "c2")]
     run_turn(session, "Go on.", ScriptedModel([*replies, Reply("Done.")]), {"works": lambda given: "done"}, config=CONFIG)
     return session.events
 
@@ -187,4 +188,4 @@ def _rewritten(events: Sequence[SessionEvent]) -> Sequence[SessionEvent]:
 
 
 def _random_logs() -> Iterator[Log]:
-    return (("b3_log_random", seed, random_log(seed).events) for seed in SEEDS)
+    return (("b3_log_random", seed, random_log(own_seed(seed)).events) for seed in SEEDS)

@@ -3,6 +3,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from labsupport.own import own_id
 from labsupport.sessionlog import Session, SessionEvent, interrupted_turn_closers
 from labsupport.sessionlog.driver import run_turn
 from labsupport.sessionlog.models import Reply, ScriptedModel, call
@@ -59,7 +60,7 @@ def recovered(turns: Sequence[dict[str, str]]) -> list[SessionEvent]:
     """The events of a session of *turns*, recorded by the loop, cut short where a tool dies, and closed by recovery."""
     session = Session.create("case")
     for calls in turns:
-        model = ScriptedModel([Reply(calls=[call(id, tool, "{}") for id, tool in calls.items()]), Reply("Done.")])
+        model = ScriptedModel([Reply(calls=[call(own_id(id), tool, "{}") for id, tool in calls.items()]), Reply("Done.")])
         with suppress(KeyboardInterrupt):
             run_turn(session, "Go on.", model, TOOLS, config={"provider": "workbook", "model": "scripted-1"})
     return [*session.events, *interrupted_turn_closers(session.events)]
@@ -70,7 +71,7 @@ def check_decide(decide: Decide) -> Verdict:
     if untouched(decide, lambda events, call_id: None):
         return not_started()
     for case in CASES:
-        it = attempt(decide, recovered(case.turns), case.call_id)
+        it = attempt(decide, recovered(case.turns), own_id(case.call_id))
         if it.error:
             return it.verdict(say(case.words))
         if it.value is None:

@@ -3,6 +3,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from labsupport.own import own_number
 from labsupport.sessionlog import Reply, ScriptedModel, Session, run_turn
 from labsupport.sessionlog.models import call
 from labsupport.workbench.checks.base import Verdict, attempt, correct, not_started, untouched, wrong
@@ -30,7 +31,19 @@ class Case(NamedTuple):
     missing: str = "b5_wrong_lost"
 
 
-CASES = (
+SHIFT = own_number(0, 400)
+
+
+def own_case(case: Case) -> Case:
+    """*case* with the student's operation ids: each is as far from the book's as any other, so prefixes stay prefixes."""
+    def moved(text: str) -> str:
+        return re.sub(r"op-(\d{4})", lambda found: f"op-{int(found[1]) + SHIFT:04d}", text)
+
+    return case._replace(summary=moved(case.summary), prompt=moved(case.prompt),
+                         results={id: moved(text) for id, text in case.results.items()})
+
+
+CASES = tuple(map(own_case, (
     Case("b5_case_lost", "The user asked to pay INV-1.", {"c1": "accepted: INV-1, operation op-1000"}),
     Case("b5_case_kept", "Done: INV-1, operation op-1000.", {"c1": "accepted: INV-1, operation op-1000"}),
     Case("b5_case_two", "Two invoices.",
@@ -48,7 +61,7 @@ CASES = (
           "c2": "not accepted: INV-2, operation op-1001"}, frozenset({"c2"})),
     Case("b5_case_later", "The user asked to pay INV-1.",
          {"c1": "no answer yet: INV-1, operation op-1000", "c2": "accepted: INV-1, operation op-1000"}, frozenset({"c1"})),
-)
+)))
 
 
 def history(case: Case) -> Sequence[Any]:

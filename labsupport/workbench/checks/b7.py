@@ -2,6 +2,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from labsupport.own import own_seed
 from labsupport.workbench.checks.base import Verdict, attempt, correct, not_started, shown, untouched, wrong
 from labsupport.workbench.flush_places import PROMISES, broken_promise, fewest_flushes, random_run
 from labsupport.workbench.text import say
@@ -14,7 +15,7 @@ CASES = (
     ["tell-user"],
     ["user/message", "tell-user", "hand-over"],
     ["user/message", "tell-user", "assistant/message", "hand-over"],
-    *(random_run(seed) for seed in range(60)),
+    *(random_run(own_seed(seed)) for seed in range(60)),
 )
 """Runs, the smallest first."""
 

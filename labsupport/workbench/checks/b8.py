@@ -2,6 +2,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from labsupport.own import own_id, own_seed
 from labsupport.sessionlog import Session, SessionEvent, interrupted_turn_closers, lineage
 from labsupport.sessionlog.compaction import compact
 from labsupport.sessionlog.models import Reply, call
@@ -87,7 +88,7 @@ def _cases() -> Iterator[Case]:
     yield Case("b8_log_turn", session.events)
     session.append("session/title", {"title": "Hello"})
     yield Case("b8_log_title", session.events)
-    ask(session, "Count.", Reply(calls=[call("c1", *SUM_CALL)]), Reply("Done."))
+    ask(session, "Count.", Reply(calls=[call(own_id("c1"), *SUM_CALL)]), Reply("Done."))
     yield Case("b8_log_tool", session.events)
     started = next(event.seq for event in session.events if event.type == "tool/call")
     broken = session.events[:started + 1]
@@ -103,9 +104,9 @@ def _cases() -> Iterator[Case]:
     compact(early, nodes[0], nodes[-1], ScriptedSummarizer(["A greeting."]))
     yield Case("b8_log_compacted", early.events)
     titled = Session.create("case")
-    ask(titled, "Count.", Reply(calls=[call("c1", *SUM_CALL)]), Reply("Done."), tools={"sum_column": _naming(titled)})
+    ask(titled, "Count.", Reply(calls=[call(own_id("c1"), *SUM_CALL)]), Reply("Done."), tools={"sum_column": _naming(titled)})
     yield Case("b8_log_titled", titled.events)
-    yield from (Case("b8_log_random", random_log(seed).events, seed) for seed in range(RANDOM))
+    yield from (Case("b8_log_random", random_log(own_seed(seed)).events, seed) for seed in range(RANDOM))
 
 
 def _naming(session: Session) -> Tool:

@@ -22,3 +22,12 @@ class Clue:
     values: Mapping[str, Any] = field(default_factory=dict)
     seqs: tuple[int, ...] = ()
     cause: str = ""
+
+
+def existing(*seqs: int) -> tuple[int, ...]:
+    """The *seqs* that an event can have: -1, the place before the first event, is none.
+
+    >>> existing(-1, 4)
+    (4,)
+    """
+    return tuple(seq for seq in seqs if seq >= 0)

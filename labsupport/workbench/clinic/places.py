@@ -1,5 +1,5 @@
 """What stands in the log of a case: its events, its surface, and what its requests were composed of."""
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from labsupport.errors import LogFormatError, StoredLogError, UnknownEventError
@@ -14,7 +14,7 @@ from labsupport.sessionlog.storage import scan_log
 from labsupport.sessionlog.storage.contract import check_types
 from labsupport.sessionlog.surface import Surface, fold_surface
 from labsupport.workbench.clinic.cases import Case
-from labsupport.workbench.clinic.clues import Clue
+from labsupport.workbench.clinic.clues import Clue, existing
 
 # Durable raw events
 
@@ -50,13 +50,13 @@ def _flushes(case: Case) -> Iterator[Clue]:
     failed = [flush for flush in asked if flush.error]
     durable = max((flush.durable for flush in case.flushes), default=-1)
     if told <= last:
-        yield Clue("events", "b11_saved", {"told": told, "durable": durable, "last": last}, (told,))
-    elif failed:
+        yield Clue("events", "b11_saved", {"told": told, "durable": durable, "last": last}, existing(told))
+    elif failed and durable < told:
         values = {"told": told, "asked": failed[-1].asked, "error": failed[-1].error, "last": last}
-        yield Clue("events", "b11_flush_failed", values, (failed[-1].asked, last), "flush-failed")
+        yield Clue("events", "b11_flush_failed", values, existing(failed[-1].asked, last), "flush-failed")
     elif not asked:
         before = max((flush.asked for flush in case.flushes), default=-1)
-        yield Clue("events", "b11_no_flush", {"told": told, "asked": before, "last": last}, (before, last), "no-flush")
+        yield Clue("events", "b11_no_flush", {"told": told, "asked": before, "last": last}, existing(before, last), "no-flush")
     else:
         yield Clue("events", "b11_saved_and_gone", {"told": told, "durable": durable, "last": last})
 
@@ -66,12 +66,12 @@ def _protocol(log: Sequence[SessionEvent]) -> Iterator[Clue]:
     turn: int | None = None
     calls: dict[str, int] = {}
     early: dict[str, int] = {}
+    late: dict[str, tuple[int, int]] = {}  # a call that its step left open, and the end of that step
     for event in log:
-        if event.type == "turn/start":
-            turn = event.seq
-            calls, early = {}, {}
-        elif event.type == "turn/end":
-            turn = None
+        if event.type in ("turn/start", "turn/end"):
+            yield from _filtered(late)
+            turn = event.seq if event.type == "turn/start" else None
+            calls, early, late = {}, {}, {}
         elif event.type == "session/end-seed" and turn is not None:
             yield Clue("events", "b11_tail", {"start": turn, "seed": event.seq}, (turn, event.seq), "tail-not-repaired")
         elif event.type == "tool/call":
@@ -83,12 +83,22 @@ def _protocol(log: Sequence[SessionEvent]) -> Iterator[Clue]:
                 calls[call_id] = event.seq
         elif event.type == "tool/result" and not isinstance(event.surface_op, Replace):
             data = event.read()
-            if calls.pop(answered_call(data), None) is None and field(data, "error") is None:
-                early[answered_call(data)] = event.seq
+            call_id = answered_call(data)
+            if call_id in late:
+                _, end = late.pop(call_id)
+                yield Clue("events", "b11_late", {"result": event.seq, "end": end}, (end, event.seq), "order-broken")
+            elif calls.pop(call_id, None) is None and field(data, "error") is None:
+                early[call_id] = event.seq
         elif event.type == "step/end":
-            for call in calls.values():
-                yield Clue("events", "b11_no_result", {"call": call, "end": event.seq}, (call, event.seq), "result-filtered")
+            late.update({call_id: (call, event.seq) for call_id, call in calls.items()})
             calls = {}
+    yield from _filtered(late)
+
+
+def _filtered(late: Mapping[str, tuple[int, int]]) -> Iterator[Clue]:
+    """Calls that got no result before their turn was over."""
+    for call, end in late.values():
+        yield Clue("events", "b11_no_result", {"call": call, "end": end}, (call, end), "result-filtered")
 
 
 # Surface
@@ -98,34 +108,37 @@ def surface(case: Case) -> Iterator[Clue]:
     folded = fold_surface(case.log)
     yield Clue("surface", "b11_nodes", {"n": len(folded.nodes), "k": len(folded.replacements)})
     yield from _pairs(case.log, folded)
-    yield from _summaries(case.log)
+    yield from _summaries(case.log, folded)
     yield from _context(case)
 
 
 def _pairs(log: Sequence[SessionEvent], folded: Surface) -> Iterator[Clue]:
-    """Calls on the surface whose result is in the log, and was taken off it."""
+    """Calls and results of which one is on the surface, and the other was taken off it."""
     taken = {seq: one.seq for one in folded.replacements for seq in one.shadowed_seqs}
+    calls: dict[Any, int] = {}
     results: dict[Any, int] = {}
     for event in log:
-        if event.type == "tool/result" and not isinstance(event.surface_op, Replace):
-            data = event.read()
+        data = event.read()
+        if event.type == "assistant/message":
+            calls.update({(data["turn"], data["step"], block["id"]): event.seq for block in blocks(data["message"])
+                          if block.get("type") == "tool-call"})
+        elif event.type == "tool/result" and not isinstance(event.surface_op, Replace):
             results[data.get("turn"), data.get("step"), answered_call(data)] = event.seq
-    for seq in folded.nodes:
-        if log[seq].type == "assistant/message":
-            data = log[seq].read()
-            for block in blocks(data["message"]):
-                result = results.get((data["turn"], data["step"], block.get("id")))
-                while result in taken and log[taken[result]].type == "tool/result":
-                    result = taken[result]  # a rewrite, as pruning makes one, stands for it
-                if block.get("type") == "tool-call" and result in taken:
-                    yield Clue("surface", "b11_split", {"call": seq, "result": result, "by": taken[result]},
-                               (seq, result, taken[result]), "range-split")
+    for key, call in calls.items():
+        result = results.get(key)
+        while result in taken and log[taken[result]].type == "tool/result":
+            result = taken[result]  # a rewrite, as pruning makes one, stands for it
+        if result is not None and (call in taken) != (result in taken):
+            by = taken[result if result in taken else call]
+            yield Clue("surface", "b11_split" if result in taken else "b11_split_call",
+                       {"call": call, "result": result, "by": by}, (call, result, by), "range-split")
 
 
-def _summaries(log: Sequence[SessionEvent]) -> Iterator[Clue]:
+def _summaries(log: Sequence[SessionEvent], folded: Surface) -> Iterator[Clue]:
     """What each compaction shadowed, and what its summary should say and does not."""
+    cited = {seq for one in folded.replacements for seq in log[one.seq].source_event_seqs or ()}
     for event in log:
-        if event.type != "compaction/summary":
+        if event.type != "compaction/summary" or event.seq not in cited:  # one that failed took nothing off the surface
             continue
         data = event.read()
         values = {"seq": event.seq, "n": len(data["shadowedSeqs"]), **data["shadowedRange"]}
@@ -160,42 +173,47 @@ def _context(case: Case) -> Iterator[Clue]:
 # Request header and prompt
 
 def prompt(case: Case) -> Iterator[Clue]:
-    """What the first request of each life of the session was composed of, against what the permission provider grants."""
-    provider, log = case.provider, case.log
+    """What a fork first asked with, and what was asked with after the last resume, against what the permission provider grants.
+
+    What was granted in lives before the last one, nobody says any more.
+    """
+    provider, log, header = case.provider, case.log, case.header
     yield Clue("prompt", "b11_granted", {"scope": provider.scope, "tools": len(provider.tools)})
-    ends = [event.seq for event in log if event.type == "session/end-seed"]
-    asked = request_seqs(log)
-    forked = case.header.parent_session is not None and case.header.seed_length is not None
-    for place, end in enumerate(ends):
-        life = [seq for seq in asked if seq > end and (place + 1 == len(ends) or seq < ends[place + 1])]
-        before = [seq for seq in asked if seq < end]
-        if life and place == 0 and forked:
-            yield _first_of_fork(case, life[0], end)
-        elif life and before and place + 1 == len(ends):  # what was granted in lives before this one, nobody says any more
-            yield _first_of_resume(case, before[-1], life[0])
+    born = 0 if header.parent_session is None else header.seed_length or 0
+    own = [seq for seq in request_seqs(log) if seq >= born]
+    if born and own:
+        yield _first_of_fork(case, own[0], born)
+    end = max((event.seq for event in log if event.type == "session/end-seed" and event.seq > born), default=None)
+    if end is not None:
+        before, after = [seq for seq in own if seq < end], [seq for seq in own if seq > end]
+        if before and after:
+            yield _first_of_resume(case, before[-1], after[0])
 
 
-def _first_of_fork(case: Case, asked: int, end: int) -> Clue:
+def _first_of_fork(case: Case, asked: int, born: int) -> Clue:
     request = rebuild_request(case.log, asked)
     tools = [str(field(tool, "name")) for tool in request.header.get("tools", ())]
-    scope = "–" if request.sources_seq is None else case.log[request.sources_seq].read()["scope"]
-    values = {"header": request.header_seq, "asked": asked, "end": end, "scope": scope,
+    scope = None if request.sources_seq is None else case.log[request.sources_seq].read()["scope"]
+    values = {"header": request.header_seq, "asked": asked, "scope": "–" if scope is None else scope,
               "more": len(set(tools) - set(case.provider.tools))}
-    if scope == case.provider.scope and not values["more"]:
-        return Clue("prompt", "b11_fork_header", values, (request.header_seq, asked))
-    inherited = request.header_seq < end
-    return Clue("prompt", "b11_history_only" if inherited else "b11_scope_kept", values, (request.header_seq, asked),
-                "history-only" if inherited else "scope-kept")
+    inherited, seqs = request.header_seq < born, (request.header_seq, asked)
+    if values["more"] or scope not in (None, case.provider.scope):
+        return Clue("prompt", "b11_history_only" if inherited else "b11_scope_kept", values, seqs,
+                    "history-only" if inherited else "scope-kept")
+    if scope is None:
+        return Clue("prompt", "b11_fork_no_sources", values, seqs)
+    return Clue("prompt", "b11_fork_shared" if inherited else "b11_fork_header", values, seqs)
 
 
 def _first_of_resume(case: Case, before: int, after: int) -> Clue:
     first, second = rebuild_request(case.log, before), rebuild_request(case.log, after)
     if first.sources_seq is None or second.sources_seq is None:
-        return Clue("prompt", "b11_no_sources", {"before": before, "after": after})
+        return Clue("prompt", "b11_no_sources", {"before": before, "after": after}, (before, after))
     made = [case.log[seq].read() for seq in (first.sources_seq, second.sources_seq)]
     lost = [section["name"] for section in made[0]["sections"]
             if section["name"] not in {other["name"] for other in made[1]["sections"]}]
-    values = {"before": first.sources_seq, "after": second.sources_seq, "scope": made[1]["scope"], "lost": " ".join(lost)}
-    if lost and made[1]["scope"] != case.provider.scope:
-        return Clue("prompt", "b11_scope_changed", values, (first.sources_seq, second.sources_seq), "scope-changed")
-    return Clue("prompt", "b11_resume_header", values, (first.sources_seq, second.sources_seq))
+    seqs = (first.sources_seq, second.sources_seq)
+    values = {"before": seqs[0], "after": seqs[1], "scope": made[1]["scope"], "lost": " ".join(lost) or "–"}
+    if made[1]["scope"] != case.provider.scope:
+        return Clue("prompt", "b11_scope_changed", values, seqs, "scope-changed")
+    return Clue("prompt", "b11_resume_header", values, seqs)

@@ -6,7 +6,7 @@ from labsupport.lossless import js_json
 from labsupport.sessionlog import fold, to_json
 from labsupport.sessionlog.json_text import field, same_json
 from labsupport.workbench.clinic.cases import UNITS, Case, message_ids
-from labsupport.workbench.clinic.clues import Clue
+from labsupport.workbench.clinic.clues import Clue, existing
 
 # Projection watermark
 
@@ -15,7 +15,7 @@ def watermark(case: Case) -> Iterator[Clue]:
     shown, last = case.client, case.last
     behind = shown.as_of_seq < last
     yield Clue("watermark", "b11_behind" if behind else "b11_up_to_date", {"seq": shown.as_of_seq, "last": last},
-               (shown.as_of_seq, last), "client-behind" if behind else "")
+               existing(shown.as_of_seq, last), "client-behind" if behind else "")
     for unit in UNITS:
         version, row = shown.versions.get(unit.key), case.cache.get(unit.key)
         if version != unit.state_version:
@@ -25,12 +25,12 @@ def watermark(case: Case) -> Iterator[Clue]:
             yield Clue("watermark", "b11_no_row", {"key": unit.key}, (), "cache-missing")
         elif row["ver"] != unit.state_version:
             yield Clue("watermark", "b11_old_row", {"key": unit.key, "ver": row["ver"], "now": unit.state_version},
-                       (row["seq"],), "cache-version")
+                       existing(row["seq"]), "cache-version")
         elif row["seq"] > last:
-            yield Clue("watermark", "b11_row_beyond", {"key": unit.key, "seq": row["seq"], "last": last}, (row["seq"], last),
-                       "cache-beyond")
+            yield Clue("watermark", "b11_row_beyond", {"key": unit.key, "seq": row["seq"], "last": last},
+                       existing(row["seq"], last), "cache-beyond")
         else:
-            yield Clue("watermark", "b11_row", {"key": unit.key, "ver": row["ver"], "seq": row["seq"]}, (row["seq"],))
+            yield Clue("watermark", "b11_row", {"key": unit.key, "ver": row["ver"], "seq": row["seq"]}, existing(row["seq"]))
 
 
 # Client
@@ -44,9 +44,9 @@ def client(case: Case) -> Iterator[Clue]:
              and not same_json(to_json(shown.values.get(unit.key)), to_json(fold(unit, known)))]
     values = {"shown": len(theirs), "derived": len(ours), "seq": shown.as_of_seq, "views": len(other)}
     if ours == theirs and not other:
-        yield Clue("client", "b11_same", values, (shown.as_of_seq,))
+        yield Clue("client", "b11_same", values, existing(shown.as_of_seq))
     else:
-        yield Clue("client", "b11_folds", values, (_first_difference(case, ours, theirs),), "client-folds")
+        yield Clue("client", "b11_folds", values, existing(_first_difference(case, ours, theirs)), "client-folds")
 
 
 def _first_difference(case: Case, ours: tuple[str, ...], theirs: tuple[str, ...]) -> int:
@@ -74,6 +74,7 @@ def outside(case: Case) -> Iterator[Clue]:
         if len(ids) > 1:
             yield Clue("outside", "b11_twice", {"ids": " ".join(ids)})
     by_id = {operation.id: operation for operation in case.ledger}
+    stays = {id for receipt in case.receipts if not receipt.undo for id in receipt.operations}
     wanted = [id for receipt in case.receipts if receipt.undo for id in receipt.operations]
     for id in wanted:
         found = by_id.get(id)
@@ -82,7 +83,7 @@ def outside(case: Case) -> Iterator[Clue]:
         elif found.status == "compensated":
             yield Clue("outside", "b11_taken_back", {"id": id, "by": found.compensated_by})
         else:
-            strays = [one for one in case.ledger if one.compensates is not None and one.compensates not in wanted]
+            strays = [one for one in case.ledger if one.compensates in stays]
             values = {"id": id, "by": strays[0].id if strays else "", "other": strays[0].compensates if strays else ""}
             yield Clue("outside", "b11_other_taken_back" if strays else "b11_not_taken_back", values, (),
                        "other-compensated" if strays else "deleted-only")

@@ -35,12 +35,13 @@ def budget_explorer(histories: Mapping[str, Sequence[Message]], show_text: bool 
         except ContextSerializationError:
             end = slider_end(0)  # the picture says which message has no length
         step = slider_step(end)
-        # All of it in one message, and in steps: a slider in the browser answers a value that is not on its scale with one that
-        # is, and that answer would arrive last.
+        # All of it in one message, on the steps, and the scale before the value: the browser takes a message key by key, and
+        # answers a value that is not on the scale it has by then with one that is, which would arrive last.
         with budget.hold_sync():
             budget.min = 1  # below every end, so that the two can be set one after the other
             budget.max, budget.min, budget.step = end, step, step
             budget.value = end // step // 2 * step
+            budget.send_state(["max", "min", "step", "value"])  # what hold_sync sends afterwards has no order, and no news
         # The browser's slider goes on using the scale that it was made with for the keys Home and End. Turning it makes it
         # anew; its fixed height keeps the page still meanwhile.
         budget.orientation = "vertical"

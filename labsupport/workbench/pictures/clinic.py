@@ -54,7 +54,7 @@ def _evidence(found: Diagnosis, asked: int) -> str:
             head = th(esc(say(PLACE_WORDS[place])) if line == 0 else "", "" if at < asked else "xp-q")
             rows.append(tr(head, *_line(clues, line, ROOM[place]) if at < asked else (
                 td(esc(say("b11_not_asked")) if line == 0 else "", "xp-q"), td()),
-                classes="is-first" if line == 0 else "", now=line == 0 and at == asked - 1))
+                classes="is-first" if line == 0 else "", now=at == asked - 1 and line == ROOM[place] - 1))
     columns = [Column(say("b11_col_place"), 106), Column(say("b11_col_evidence"), 440), Column("seq", 84, "xp-n")]
     return heading(say("b11_evidence"), say("b11_evidence_note")) + table(columns, rows)
 

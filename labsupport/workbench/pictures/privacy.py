@@ -1,4 +1,5 @@
 """A deletion, who asked for it, and what became of it: the picture of lab B10's explorer."""
+import re
 from collections.abc import Sequence
 
 from labsupport.errors import HoldError, RoleError
@@ -21,6 +22,7 @@ from labsupport.workbench.pictures.base import (
     th,
     tr,
 )
+from labsupport.workbench.pictures.trimmed import shortened
 from labsupport.workbench.text import say
 
 LEVEL_WORDS = {"whole": ("●", "b10_whole"), "with key": ("◐", "b10_with_key"), "with attachment": ("◑", "b10_with_attachment"),
@@ -35,6 +37,8 @@ TARGET_WORDS = {"nothing": "b10_target_nothing", "prompt1": "b10_target_prompt1"
                 "title1": "b10_target_title1", "result": "b10_target_result", "visit": "b10_target_visit",
                 "letter": "b10_target_letter", "keys": "b10_target_keys", "all": "b10_target_all"}
 ROLE_WORDS = {"officer": "b10_role_officer", "auditor": "b10_role_auditor", "support": "b10_role_support"}
+STANDING_IN = re.compile(r"\[redacted [a-z]+\]|\[gone with the (key|attachment)\]")
+"""What stands where words stood, whoever looks; it says nothing of them."""
 LEFT_WORDS = {
     "attachment": "b10_left_attachment", "fork": "b10_left_fork", "subagent": "b10_left_subagent", "backup": "b10_left_backup",
     "memory": "b10_left_memory", "process": "b10_left_process", "outside": "b10_left_outside", "disk": "b10_left_disk",
@@ -85,7 +89,7 @@ def needs_words(level: RequestLevel) -> str:
     """What a request needs, or what of that is missing."""
     missing = sorted(level.missing)
     if len(missing) == 1 and missing[0].kind == "key":
-        return say("b10_missing", what=missing[0].label.rpartition("/")[2])
+        return say("b10_missing", what=shortened(missing[0].label.rpartition("/")[2], 24))
     if missing:
         return say("b10_missing_some", n=len(missing), of=len(level.needs))
     attachments = sum(need.kind == "attachment" for need in level.needs)
@@ -144,7 +148,8 @@ def _role(header: SessionHeader, events: Sequence[SessionEvent], now: Looked, ro
             (say("b10_see_projections"), _seen("projections", header, events, role, show_text)),
             (say("b10_see_delete"), _did(now, role))]
     body = [tr(th(esc(head)), td(words)) for head, words in rows]
-    return heading(say("b10_role_panel"), say(ROLE_WORDS[role.name])) + table([Column("", 130), Column("", 300)], body)
+    return heading(say("b10_role_panel"), say(ROLE_WORDS[role.name])) + table(
+        [Column(say("b10_col_wish"), 130), Column(say("b10_col_gets"), 300)], body)
 
 
 def _seen(wish: str, header: SessionHeader, events: Sequence[SessionEvent], role: Role, show_text: bool) -> str:
@@ -158,13 +163,13 @@ def _seen(wish: str, header: SessionHeader, events: Sequence[SessionEvent], role
     if not rows:
         return "–"
     text = rows[0].text
-    shown = show_text or text.startswith("[")
+    shown = show_text or STANDING_IN.fullmatch(text) is not None
     return excerpt(text, 46, "xp-x") if shown else esc(say("scrub_characters", n=len(text)))
 
 
 def _did(now: Looked, role: Role) -> str:
     if isinstance(now.refused, HoldError):
-        return f'<span class="xp-err">{esc(say("b10_held", hold=", ".join(now.refused.holds)))}</span>'
+        return f'<span class="xp-err">{esc(say("b10_held", hold=shortened(", ".join(now.refused.holds), 40)))}</span>'
     if "delete" not in role.may:
         return f'<span class="xp-q">{esc(say("b10_refused"))}</span>'
     return esc(say("b10_allowed") if now.erased is None else say("b10_removed", n=len(now.erased.removed)))

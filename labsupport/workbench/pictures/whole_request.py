@@ -15,7 +15,7 @@ from labsupport.workbench.pictures.base import (
     th,
     tr,
 )
-from labsupport.workbench.pictures.trimmed import shortened
+from labsupport.workbench.pictures.trimmed import quoted, shortened
 from labsupport.workbench.text import say
 from labsupport.workbench.whole_requests import FIXED, Piece, WholeRequests
 
@@ -28,6 +28,8 @@ KINDS = {"config": ("s", "·", "b6_kind_config"), "section": ("s", "§", "b6_kin
          "plugin": ("u", "◆", "b6_kind_plugin"), "user": ("u", ROLES["user"][1], "b6_kind_user"),
          "answer": ("a", ROLES["assistant"][1], "b6_kind_answer"), "result": ("r", ROLES["result"][1], "b6_kind_result")}
 """Of each kind of part its ink, its sign and its word."""
+NAMELESS = frozenset({"user", "answer", "plugin", "summary"})
+"""The kinds whose names say no more than their seq."""
 
 NAME, SCOPE, VERSION, TEXT = 14, 6, 13, 23
 SEQS = 3
@@ -79,9 +81,8 @@ def sentence(requests: WholeRequests, at: int) -> str:
 
 
 def _short(piece: Piece) -> str:
-    named = piece.part.kind in ("user", "answer", "plugin", "config", "summary")
     kind = say(KINDS[piece.part.kind][2])
-    return kind if named else f"{kind} {shortened(piece.part.name, NAME)}"
+    return kind if piece.part.kind in NAMELESS | {"config"} else f"{kind} {quoted(piece.part.name, NAME)}"
 
 
 def _columns(whole: int, tokens: int) -> list[Column]:
@@ -98,8 +99,7 @@ def _row(piece: Piece, before: int, whole: int, show_text: bool) -> str:
            if piece.is_new else "")
     kind = (f'<span style="display:inline-block;width:11px">{new}</span><span class="xp-{letter}">'
             f'<span class="xp-g" aria-hidden="true">{sign}</span> {esc(say(words))}</span>')
-    own = part.kind in ("user", "answer", "plugin", "summary")  # their name says no more than their seq
-    name = "" if own else excerpt(shortened(part.name, NAME), NAME, "xp-m")
+    name = "" if part.kind in NAMELESS else excerpt(shortened(part.name, NAME), NAME, "xp-m")
     said = excerpt(shortened(" ".join(piece.text.split()), TEXT), TEXT) if show_text else ""
     loud = " xp-strong" if piece.is_new else ""
     return tr(th(kind), td(name), td(_quiet(part.scope, SCOPE)), td(_quiet(part.version, VERSION)),

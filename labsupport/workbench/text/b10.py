@@ -34,7 +34,7 @@ WORDS = {
     "b10_key_lost": {"zh": "这里不再有了", "en": "no longer here"},
     "b10_unreached": {"zh": "这次删除够不着的", "en": "Beyond the reach of this deletion"},
     "b10_requests": {"zh": "还能重建哪些请求？", "en": "Which requests can be rebuilt?"},
-    "b10_requests_note": {"zh": "四份日志", "en": "all four logs"},
+    "b10_requests_note": {"zh": "每一份日志", "en": "every log"},
     "b10_places": {"zh": "病人的名字还在哪里？", "en": "Where can the patient's name be read?"},
     "b10_places_note": {"zh": "真的去读", "en": "by looking"},
     "b10_role_panel": {"zh": "这个角色能做什么？", "en": "What may this role do?"},
@@ -59,7 +59,7 @@ WORDS = {
     "b10_place_backup": {"zh": "备份，用现在的密钥读", "en": "backup, read with today's keys"},
     "b10_place_backup_keys": {"zh": "备份，用备份里的密钥读", "en": "backup, read with the keys in it"},
     "b10_place_export": {"zh": "以前的明文导出", "en": "an old export in the clear"},
-    "b10_place_provider": {"zh": "模型提供方收到的请求", "en": "requests that the provider got"},
+    "b10_place_provider": {"zh": "模型服务商收到的请求", "en": "requests that the provider got"},
     "b10_left_attachment": {"zh": "它引用的附件", "en": "its attachments"},
     "b10_left_fork": {"zh": "分叉", "en": "forks"},
     "b10_left_subagent": {"zh": "子智能体", "en": "sub-agents"},
@@ -95,6 +95,8 @@ WORDS = {
         "en": "of {of} places where one can look, **{n}** still show the name.",
         "one": "of {of} places where one can look, **{n}** still shows the name.",
     },
+    "b10_col_wish": {"zh": "想做什么", "en": "asks for"},
+    "b10_col_gets": {"zh": "得到什么", "en": "gets"},
     "b10_see_raw": {"zh": "原始日志", "en": "raw log"},
     "b10_see_transcript": {"zh": "脱敏的对话记录", "en": "redacted transcript"},
     "b10_see_projections": {"zh": "投影", "en": "projections"},
@@ -116,6 +118,7 @@ WORDS = {
     "b10_class_error": {"zh": "错误信息", "en": "texts of errors"},
     "b10_class_title": {"zh": "会话标题", "en": "titles of sessions"},
     "b10_class_other": {"zh": "没有人认得的字段", "en": "fields that no table knows"},
+    "b10_col_target": {"zh": "删了什么", "en": "deleted"},
     "b10_col_class": {"zh": "类别", "en": "class"},
     "b10_col_what": {"zh": "是什么", "en": "what it is"},
     "b10_col_how": {"zh": "怎么存", "en": "how it is kept"},
@@ -124,18 +127,35 @@ WORDS = {
     "b10_case_clean": {"zh": "一份不泄漏的导出", "en": "an export that does not leak"},
     "b10_case_said": {"zh": "名字在消息正文里", "en": "the name in the text of a message"},
     "b10_case_header": {"zh": "名字在会话头的 cwd 里", "en": "the name in the header's cwd"},
+    "b10_case_type": {"zh": "名字在事件的类型里", "en": "the name in the type of an event"},
     "b10_case_error": {"zh": "名字在 turn/end 的错误信息里", "en": "the name in the error of a turn/end"},
     "b10_case_key": {"zh": "名字是 meta 里的一个键", "en": "the name as a key inside meta"},
     "b10_case_number": {"zh": "电话是 meta 里的一个数", "en": "the telephone as a number inside meta"},
+    "b10_case_near": {"zh": "切成两半的名字，和大小写不同的字母", "en": "a name in two halves, and its letters in lower case"},
     "b10_case_spelled": {"zh": "中文名字在消息正文里", "en": "a Chinese name in the text of a message"},
+    "b10_case_glued": {"zh": "名字夹在一句中文里", "en": "a name inside a Chinese sentence, without spaces"},
+    "b10_case_signs": {"zh": "要找的词里有引号和括号", "en": "a word with quotes and brackets in it"},
     "b10_case_asked": {"zh": "名字在工具参数的 JSON 文本里，写成 \\u 转义",
                        "en": "the name in the JSON text of a call's arguments, spelled with \\u"},
+    "b10_case_asked_key": {"zh": "名字是参数的 JSON 文本里的一个键", "en": "the name as a key in the JSON text of arguments"},
+    "b10_case_result": {"zh": "名字在工具结果的 JSON 文本里", "en": "the name in the JSON text of a tool's result"},
     "b10_case_deeper": {"zh": "名字在参数的 JSON 文本里，又套了一层 JSON 文本",
                         "en": "the name in JSON text inside the JSON text of arguments"},
     "b10_case_twice": {"zh": "会话头、消息和标题都有名字", "en": "the name in header, message and title"},
+    "b10_case_random": {"zh": "第 {n} 份随机的导出", "en": "random export {n}"},
     "b10_wrong_kind": {
         "zh": "{case}：要返回一个列表，里面是行号（整数）；不泄漏就是空列表。",
         "en": "On {case}: give a list of line numbers, integers; an empty one where nothing leaks.",
+    },
+    "b10_wrong_changed": {
+        "zh": "{case}：第 {line} 行被你改动了。检查只读，不改：改过的导出就不是要交出去的那一份了。",
+        "en": "On {case}: you changed line {line}. A check reads; what it has changed is not what is handed over.",
+    },
+    "b10_wrong_state": {
+        "zh": "“{case}”之后，再给一份不泄漏的导出，你的回答是 {value}。要么留着上一次调用的东西（行号要在函数里从空列表"
+              "记起），要么没有看这份导出。",
+        "en": "After “{case}”, an export that does not leak gets {value}. Either something of the call before is left (begin "
+              "with an empty list inside the function), or you did not look at this one.",
     },
     "b10_wrong_order": {
         "zh": "{case}：每一行只报一次，从小到大；应当是 {found}，你给的是 {value}。",
@@ -146,8 +166,9 @@ WORDS = {
         "en": "On {case}: you report line {line}, and the word is not in it. A check that always cries is no check.",
     },
     "b10_wrong_place": {
-        "zh": "{case}：泄漏在第 {line} 行，你给的是 {value}。会话头是第 0 行，行号不是 seq。",
-        "en": "On {case}: it leaks in line {line}, and you gave {value}. The header is line 0; a line is not a seq.",
+        "zh": "{case}：泄漏在第 {line} 行，你给的是 {value}。会话头是第 0 行，第一条记录是第 1 行；行号不是 seq。",
+        "en": "On {case}: it leaks in line {line}, and you gave {value}. "
+              "The header is line 0, the first record line 1; a line is not a seq.",
     },
     "b10_wrong_said": {
         "zh": "{case}：第 {line} 行的正文里就有这个词，你没有看见。",
@@ -156,6 +177,10 @@ WORDS = {
     "b10_wrong_header": {
         "zh": "{case}：你漏了第 {line} 行。会话头不是消息，也会说出名字。",
         "en": "On {case}: you miss line {line}. A header is no message, and it tells names all the same.",
+    },
+    "b10_wrong_type": {
+        "zh": "{case}：你漏了第 {line} 行。data 之外的字段也读得到。",
+        "en": "On {case}: you miss line {line}. Fields outside of data can be read as well.",
     },
     "b10_wrong_error": {
         "zh": "{case}：你漏了第 {line} 行。错误信息常常把输入原样抄一遍。",
@@ -169,13 +194,35 @@ WORDS = {
         "zh": "{case}：你漏了第 {line} 行。电话号码也可以是一个数，不是字符串。",
         "en": "On {case}: you miss line {line}. A telephone may be a number and no string.",
     },
+    "b10_wrong_near": {
+        "zh": "{case}：你说第 {line} 行泄漏了。词要在一处完整地读到，大小写也一样；拼起来的、小写的都不算。",
+        "en": "On {case}: you report line {line}. The word has to stand in one place as it is, capitals too; "
+              "halves put together do not count.",
+    },
     "b10_wrong_spelled": {
         "zh": "{case}：你漏了第 {line} 行。json.dumps 会把汉字写成 \\u 转义，在它的输出里找不到原来的字。",
         "en": "On {case}: you miss line {line}. json.dumps spells Chinese with \\u, so the word is not in what it writes.",
     },
+    "b10_wrong_glued": {
+        "zh": "{case}：你漏了第 {line} 行。中文的词前后没有空格，按单词的边界去找，找不到它。",
+        "en": "On {case}: you miss line {line}. Chinese has no spaces, so a search for whole words does not find it.",
+    },
+    "b10_wrong_signs": {
+        "zh": "{case}：你漏了第 {line} 行。要照原样找：json.dumps 会在引号前加反斜线，正则表达式会把括号当成分组。",
+        "en": "On {case}: you miss line {line}. Look for it as it is: json.dumps puts backslashes before quotes, and "
+              "to a regular expression brackets are a group.",
+    },
     "b10_wrong_asked": {
         "zh": "{case}：你漏了第 {line} 行。参数是一段 JSON 文本，里面可以用转义写字：先解开，再找。",
         "en": "On {case}: you miss line {line}. Arguments are JSON text, in which a word may be escaped: open it, then look.",
+    },
+    "b10_wrong_asked_key": {
+        "zh": "{case}：你漏了第 {line} 行。解开的 JSON 里，键也要看。",
+        "en": "On {case}: you miss line {line}. In the JSON that you opened, keys count as well.",
+    },
+    "b10_wrong_result": {
+        "zh": "{case}：你漏了第 {line} 行。JSON 文本不只在参数里，哪一段文字都可能是。",
+        "en": "On {case}: you miss line {line}. Not only arguments are JSON text; any text may be.",
     },
     "b10_wrong_deeper": {
         "zh": "{case}：你漏了第 {line} 行。解开一层，里面还可以再有一层。",
@@ -184,5 +231,9 @@ WORDS = {
     "b10_wrong_twice": {
         "zh": "{case}：你漏了第 {line} 行。找到一处，不等于找完了。",
         "en": "On {case}: you miss line {line}. One found is not all found.",
+    },
+    "b10_wrong_random": {
+        "zh": "{case}：你漏了第 {line} 行，那个词在 {where}。",
+        "en": "On {case}: you miss line {line}, where the word is at {where}.",
     },
 }

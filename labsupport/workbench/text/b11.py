@@ -57,14 +57,22 @@ WORDS = {
         "en": "turn begun at {start} is open when the resume comes, at {seed}",
     },
     "b11_order": {"zh": "结果 {result} 排在它的调用 {call} 前面", "en": "result {result} stands before its call {call}"},
+    "b11_late": {
+        "zh": "结果 {result} 排在步骤结束（{end}）之后",
+        "en": "result {result} stands behind the end of its step, at {end}",
+    },
     "b11_no_result": {
-        "zh": "调用 {call} 到步骤结束（{end}）都没有结果",
-        "en": "call {call} has no result when its step ends, at {end}",
+        "zh": "调用 {call} 到步骤结束（{end}）都没有结果，后来也没有",
+        "en": "call {call} has no result when its step ends, at {end}, nor later",
     },
     "b11_nodes": {"zh": "{n} 个节点，{k} 次替换", "en": "nodes: {n}; replacements: {k}"},
     "b11_split": {
         "zh": "调用 {call} 在表面上，它的结果 {result} 被 {by} 遮蔽",
         "en": "call {call} is here, its result {result} is shadowed by {by}",
+    },
+    "b11_split_call": {
+        "zh": "结果 {result} 在表面上，它的调用 {call} 被 {by} 遮蔽",
+        "en": "result {result} is here, its call {call} is shadowed by {by}",
     },
     "b11_range": {"zh": "摘要 {seq} 遮蔽 {start}–{end}，{n} 个节点", "en": "summary {seq} shadows {start}–{end}, {n} nodes"},
     "b11_rule_lost": {"zh": "摘要 {seq} 里没有事件 {said} 的约束", "en": "summary {seq} lacks the constraint of event {said}"},
@@ -82,15 +90,23 @@ WORDS = {
     },
     "b11_granted": {"zh": "权限方的回答：作用域 {scope}，{tools} 个工具", "en": "granted: scope {scope}, {tools} tools"},
     "b11_fork_header": {
-        "zh": "分叉后的请求 {asked}：自己的头 {header}，作用域 {scope}",
+        "zh": "分叉后的请求 {asked}：自己的请求头 {header}，作用域 {scope}",
         "en": "fork, request {asked}: own header {header}, scope {scope}",
     },
+    "b11_fork_shared": {
+        "zh": "分叉后的请求 {asked}：用父会话的请求头 {header}，同一个作用域 {scope}",
+        "en": "fork, request {asked}: parent's header {header}, of the same scope {scope}",
+    },
+    "b11_fork_no_sources": {
+        "zh": "分叉后的请求 {asked}：请求头 {header} 没有记来源",
+        "en": "fork, request {asked}: no sources on record for header {header}",
+    },
     "b11_history_only": {
-        "zh": "分叉后的请求 {asked}：父会话的头 {header}，作用域 {scope}",
+        "zh": "分叉后的请求 {asked}：父会话的请求头 {header}，作用域 {scope}",
         "en": "fork, request {asked}: parent's header {header}, scope {scope}",
     },
     "b11_scope_kept": {
-        "zh": "分叉后的请求 {asked}：自己的头 {header}，作用域 {scope}，多出 {more} 个工具",
+        "zh": "分叉后的请求 {asked}：自己的请求头 {header}，作用域 {scope}，多出 {more} 个工具",
         "en": "fork, request {asked}: own header {header}, scope {scope}; extra tools: {more}",
     },
     "b11_resume_header": {
@@ -98,8 +114,8 @@ WORDS = {
         "en": "resume, sources {before} → {after}: scope {scope}",
     },
     "b11_scope_changed": {
-        "zh": "续写前后的来源 {before} → {after}：作用域 {scope}，少了段落 {lost}",
-        "en": "resume, sources {before} → {after}: scope {scope}, without {lost}",
+        "zh": "续写前后的来源 {before} → {after}：作用域成了 {scope}，少了段落：{lost}",
+        "en": "resume, sources {before} → {after}: scope is now {scope}; sections lost: {lost}",
     },
     "b11_no_sources": {"zh": "请求 {before}、{after} 没有记来源", "en": "requests {before}, {after}: no sources on record"},
     "b11_up_to_date": {"zh": "客户端截至 {seq}，日志到 {last} 为止", "en": "client as of {seq}; log ends at {last}"},
@@ -129,14 +145,14 @@ WORDS = {
     "b11_operations": {"zh": "账本里有 {n} 笔操作", "en": "operations in the ledger: {n}"},
     "b11_twice": {"zh": "同一件事做了不止一次：{ids}", "en": "the same done more than once: {ids}"},
     "b11_unknown_operation": {"zh": "要求撤销的 {id} 不在账本里", "en": "{id}, to be undone, is not in the ledger"},
-    "b11_taken_back": {"zh": "要求撤销的 {id}：已由 {by} 冲销", "en": "{id}, to be undone: made up for by {by}"},
+    "b11_taken_back": {"zh": "要求撤销的 {id}：已由 {by} 冲销", "en": "{id}, to be undone: compensated by {by}"},
     "b11_not_taken_back": {
         "zh": "要求撤销的 {id}：仍然有效，没有冲销",
-        "en": "{id}, to be undone: stands, nothing makes up for it",
+        "en": "{id}, to be undone: stands, nothing compensates it",
     },
     "b11_other_taken_back": {
         "zh": "要求撤销的 {id}：仍然有效，{by} 冲销的是 {other}",
-        "en": "{id}, to be undone: stands; {by} made up for {other}",
+        "en": "{id}, to be undone: stands; {by} compensated {other}",
     },
     # Tables
     "b11_col_row": {"zh": "行", "en": "row"},
@@ -175,13 +191,16 @@ WORDS = {
     "b11_means_cache_beyond": {"zh": "缓存的水位线超出日志", "en": "the cache's watermark lies beyond the log"},
     "b11_means_operation_lost": {"zh": "摘要丢了做过的操作", "en": "the summary lost an operation"},
     "b11_means_range_split": {"zh": "压缩范围切开了一对调用和结果", "en": "the range parted a call from its result"},
-    "b11_means_history_only": {"zh": "只复制了历史，沿用父会话的头", "en": "history was copied, and the parent's header kept"},
+    "b11_means_history_only": {
+        "zh": "只复制了历史，沿用父会话的请求头",
+        "en": "history was copied, and the parent's header kept",
+    },
     "b11_means_scope_kept": {
-        "zh": "自己的头，却是按父会话的作用域组的",
+        "zh": "请求头是自己的，却按父会话的作用域来组",
         "en": "a header of its own, composed for the parent's scope",
     },
     "b11_means_deleted_only": {"zh": "把删会话当成了撤销业务", "en": "the deletion was taken for an undo"},
-    "b11_means_other_compensated": {"zh": "冲销的是另一笔", "en": "another operation was made up for"},
+    "b11_means_other_compensated": {"zh": "冲销的是另一笔", "en": "another operation was compensated"},
     "b11_means_no_upgrade": {"zh": "没有升级路径", "en": "there is no upgrade path"},
     "b11_means_newer_format": {"zh": "旧会话是更新的程序写的", "en": "a newer program wrote it"},
     "b11_means_unknown_event": {"zh": "有不认识、又不可略过的事件", "en": "a required event that is not known"},
@@ -211,47 +230,63 @@ WORDS = {
     "b11_key_open": {"zh": "该看的地方还没有问", "en": "its place was not asked yet"},
     "b11_more": {"zh": "还有 {n} 条", "en": "{n} more"},
     # The check
-    "b11_check_case": {"zh": "九个病例", "en": "the nine cases"},
+    "b11_check_case": {"zh": "这些病例", "en": "the cases"},
     "b11_wrong_shape": {
-        "zh": "返回一个字典：病例号到原因的名字，例如 {{1: \"rule-lost\"}}。",
-        "en": "Return a dict from the number of a case to the name of a cause, such as {{1: \"rule-lost\"}}.",
+        "zh": "返回一个字典：病例号 → 原因的名字，例如 {{1: \"rule-lost\"}}。现在返回的是 {shown}。",
+        "en": "Return a dict from the number of a case to a cause's name, such as {{1: \"rule-lost\"}}; it returns {shown}.",
     },
     "b11_wrong_missing": {
-        "zh": "病例 {numbers} 还没有诊断。九行都要有一个原因。",
-        "en": "There is no diagnosis for case {numbers}. Every one of the nine has a cause.",
+        "zh": "病例 {numbers} 还没有诊断。每份都要写，查不出原因的写 None。",
+        "en": "There is no diagnosis for case {numbers}. Every case needs one; None says that no cause is proven.",
+    },
+    "b11_wrong_number": {
+        "zh": "没有病例 {number}。键是 ward_table() 里的病例号，整数 {first} 到 {last}。",
+        "en": "There is no case {number}. The keys are the numbers in the table of cases, the ints {first} to {last}.",
     },
     "b11_wrong_name": {
-        "zh": "病例 {number}：没有叫“{name}”的原因{near}。名字在 matrix_table() 里。",
-        "en": "Case {number}: there is no cause named “{name}”{near}. matrix_table() has the names.",
+        "zh": "病例 {number}：没有叫“{name}”的原因{near}。名字在 matrix_table() 里，一份病例写一个。",
+        "en": "Case {number}: there is no cause named “{name}”{near}. matrix_table() has the names; one for each case.",
     },
-    "b11_wrong_near": {"zh": "，是不是想说“{near}”", "en": "; did you mean “{near}”?"},
+    "b11_wrong_near": {"zh": "，也许是“{near}”", "en": "; perhaps “{near}”"},
     "b11_wrong_row": {
         "zh": "病例 {number} 的症状在第 {row} 行，“{name}”是第 {other} 行的原因。先读症状，再看证据。",
         "en": "The complaint of case {number} is row {row}'s, “{name}” is a cause of row {other}. Read the complaint first.",
     },
+    "b11_wrong_bystander": {
+        "zh": "病例 {number} 里确实有“{name}”，可它是第 {other} 行的原因，解释不了第 {row} 行的症状。看完六处。",
+        "en": "Case {number} has “{name}” too, a cause of row {other}, which does not explain row {row}'s complaint.",
+    },
+    "b11_wrong_unproven": {
+        "zh": "病例 {number} 没有“{name}”的证据：这六处和健康病例没有两样。没有证据就不下结论，写 None。",
+        "en": "Nothing proves “{name}” in case {number}: all six places are as in a healthy case. Say None there.",
+    },
+    "b11_wrong_none": {
+        "zh": "病例 {number} 查得出原因，证据在这一处：{place}“{clue}”{seqs}。",
+        "en": "Case {number} has a cause that is proven; {place}: {clue}{seqs}.",
+    },
     "b11_wrong_events": {
-        "zh": "病例 {number} 不是“{name}”：原始事件和它们的记录里有一条证据没有看到{seqs}。",
-        "en": "Case {number} is not “{name}”: evidence among the raw events and their records was overlooked{seqs}.",
+        "zh": "病例 {number} 不是“{name}”。原始事件和它们的记录里，这一条没有看到：“{clue}”{seqs}。",
+        "en": "Case {number} is not “{name}”. Look again at the raw events and their records: {clue}{seqs}.",
     },
     "b11_wrong_surface": {
-        "zh": "病例 {number} 不是“{name}”：表面上有一条证据没有看到{seqs}。",
-        "en": "Case {number} is not “{name}”: evidence on the surface was overlooked{seqs}.",
+        "zh": "病例 {number} 不是“{name}”。表面上有一条没有看到：“{clue}”{seqs}。",
+        "en": "Case {number} is not “{name}”. Look again at the surface: {clue}{seqs}.",
     },
     "b11_wrong_prompt": {
-        "zh": "病例 {number} 不是“{name}”：请求头和它的来源没有对照权限方的回答{seqs}。",
-        "en": "Case {number} is not “{name}”: hold the header and its sources against what was granted{seqs}.",
+        "zh": "病例 {number} 不是“{name}”。请求头和来源要对照权限方的回答：“{clue}”{seqs}。",
+        "en": "Case {number} is not “{name}”. Hold the header and its sources against what was granted: {clue}{seqs}.",
     },
     "b11_wrong_watermark": {
-        "zh": "病例 {number} 不是“{name}”：版本或者水位线有一处没有比{seqs}。",
-        "en": "Case {number} is not “{name}”: a version or a watermark was not compared{seqs}.",
+        "zh": "病例 {number} 不是“{name}”。版本和水位线要一项一项比：“{clue}”{seqs}。",
+        "en": "Case {number} is not “{name}”. Compare every version and every watermark: {clue}{seqs}.",
     },
     "b11_wrong_client": {
-        "zh": "病例 {number} 不是“{name}”：客户端显示的消息没有和派生的比{seqs}。",
-        "en": "Case {number} is not “{name}”: what the client shows was not compared with what is derived{seqs}.",
+        "zh": "病例 {number} 不是“{name}”。客户端显示的要和日志派生的比：“{clue}”{seqs}。",
+        "en": "Case {number} is not “{name}”. Compare what the client shows with what is derived: {clue}{seqs}.",
     },
     "b11_wrong_outside": {
-        "zh": "病例 {number} 不是“{name}”：账本里冲销的是哪一笔，没有看清{seqs}。",
-        "en": "Case {number} is not “{name}”: look in the ledger which operation was made up for{seqs}.",
+        "zh": "病例 {number} 不是“{name}”。账本里要看清冲销的是哪一笔：“{clue}”{seqs}。",
+        "en": "Case {number} is not “{name}”. See in the ledger which operation was compensated: {clue}{seqs}.",
     },
-    "b11_wrong_seqs": {"zh": "（事件 {seqs}）", "en": " (events {seqs})"},
+    "b11_wrong_seqs": {"zh": "（事件 {seqs}）", "en": " (seq {seqs})"},
 }

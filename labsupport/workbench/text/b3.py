@@ -134,7 +134,7 @@ WORDS = {
               "keeps it.",
     },
     "b3_unknown_failed": {
-        "zh": "{case}：你把结局未知算成了失败。没有人看见它失败；代码 TOOL_OUTCOME_UNKNOWN 说的是 unknown。",
+        "zh": "{case}：你把结局未知算成了失败。没有人看见它失败；错误码 TOOL_OUTCOME_UNKNOWN 说的是 unknown。",
         "en": "On {case}: you take an unknown outcome for a failure. Nobody saw it fail: the code TOOL_OUTCOME_UNKNOWN says "
               "unknown.",
     },

@@ -165,7 +165,7 @@ WORDS = {
         "en": "On {case} you leave it alone. Nobody knows whether it was done: somebody has to ask.",
     },
     "b4_wrong_nothing_to_ask": {
-        "zh": "{case}：你要去核实。可代码是 TOOL_NOT_STARTED：外面什么也没发生，可以直接重试。isError 分不出这两种情况。",
+        "zh": "{case}：你要去核实。可错误码是 TOOL_NOT_STARTED：外面什么也没发生，可以直接重试。isError 分不出这两种情况。",
         "en": "On {case} you verify, but its code is TOOL_NOT_STARTED: nothing happened outside, so it may be repeated. "
               "isError does not tell the two apart.",
     },

@@ -138,6 +138,12 @@ WORDS = {
         "en": "{n:,} nodes, {tokens:,} estimated tokens",
         "one": "{n:,} node, {tokens:,} estimated tokens",
     },
+    "b5_nodes_alone": {
+        "zh": "{n:,} 个节点，估算 token 数没有记录",
+        "en": "{n:,} nodes, estimated tokens not recorded",
+        "one": "{n:,} node, estimated tokens not recorded",
+    },
+    "b5_unrecorded": {"zh": "没有记录", "en": "not recorded"},
     "b5_came_kept": {"zh": "{seq}，还在表面上", "en": "{seq}, on the surface"},
     "b5_came_lost": {"zh": "{seq}，不在表面上", "en": "{seq}, not on the surface"},
     "b5_col_mended": {"zh": "修过的（mended）", "en": "mended"},
