@@ -114,6 +114,12 @@ def test_what_is_sent_is_of_the_metric_in_the_state(tmp_path):
     assert last_event(session, "tool/result").data["message"]["content"][0]["isError"] is False
 
 
+def test_an_amount_that_was_not_approved_is_not_sent(tmp_path):
+    refused = send_again(settled(), tmp_path, amount="99.00")
+    assert "another order was approved" in refused.data["message"]["content"][0]["content"][0]["text"]
+    assert invoices(tmp_path) == []
+
+
 # The incident
 
 @pytest.mark.parametrize(("summary", "with_key", "sent"), [

@@ -34,6 +34,7 @@ from labsupport.workbench.payment_task import (
 from labsupport.workbench.random_compactions import accounted, outcome, random_compactions
 from labsupport.workbench.spill_play import list_all, places_table
 from labsupport.workbench.text import speaking
+from tests.sessionlog import builders as make
 
 
 @pytest.fixture(autouse=True)
@@ -161,6 +162,34 @@ def test_the_configuration_of_the_writer_is_told_or_said_to_be_missing(log, chos
     session = replay(log)
     compact(session, chosen.start, chosen.end, ScriptedSummarizer([GOOD], details=details))
     assert cells(six_questions(session.events, compaction_ids(session.events)[-1]))[3][1] == said
+
+
+@pytest.mark.parametrize(("said", "zh", "en"), [
+    ({}, ["日志没有说", "provider 没有记录, model 没有记录；配置：日志没有说"],
+     ["the log does not say", "provider not recorded, model not recorded; configuration: the log does not say"]),
+    ({"shadowedSeqs": [0], "model": "m-1"},
+     ["1 个节点，估算 token 数没有记录", "provider 没有记录, model m-1；配置：日志没有说"],
+     ["1 node, estimated tokens not recorded", "provider not recorded, model m-1; configuration: the log does not say"]),
+    ({"shadowedSeqs": [0, 1], "shadowedTokenCount": "many", "provider": "acme", "model": 7, "maxTokens": True, "usage": "much"},
+     ["2 个节点，估算 token 数没有记录", "provider acme, model 没有记录；配置：日志没有说"],
+     ["2 nodes, estimated tokens not recorded", "provider acme, model not recorded; configuration: the log does not say"]),
+    ({"shadowedSeqs": [0, 1], "shadowedTokenCount": 1234, "provider": "acme", "model": "m-1", "usage": {"outputTokens": 9}},
+     ["2 个节点，估算 1,234 token", "provider acme, model m-1, usage {'outputTokens': 9}；配置：日志没有说"],
+     ["2 nodes, 1,234 estimated tokens",
+      "provider acme, model m-1, usage {'outputTokens': 9}; configuration: the log does not say"]),
+], ids=["nothing", "no tokens", "wrong kinds", "no limit"])
+def test_the_six_questions_about_a_summary_of_another_writer(said, zh, en):
+    """What it says is told; what it leaves out, or says in a way of its own, is said to be missing."""
+    session = Session.create("s1")
+    make.append(session, make.user("a"))
+    make.append(session, make.user("b"))
+    for type, data in (("start", {"trigger": {"kind": "own"}}), ("summary", said), ("end", {"error": {"code": 500}})):
+        session.append(f"compaction/{type}", {"compactionId": "x", "turn": None, **data})
+    for lang, (nodes, writer) in {"zh": zh, "en": en}.items():
+        with speaking(lang):
+            told = [row[1] for row in cells(six_questions(session.events, "x"))]
+        unsaid = {"zh": "日志没有说", "en": "the log does not say"}[lang]
+        assert told[:5] == [unsaid, unsaid, nodes, writer, "failed"]
 
 
 @pytest.mark.parametrize("cut", [1, 2, 3, 4])

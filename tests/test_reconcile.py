@@ -14,12 +14,24 @@ from labsupport.sessionlog import (
     interrupted_turn_closers,
     resume,
     run_turn,
+    to_json,
 )
+from labsupport.sessionlog.json_text import same_json
 from labsupport.sessionlog.models import call
 from labsupport.sessionlog.pruning import PruneConfig, prune_session
+from labsupport.sessionlog.query_state import current
 from labsupport.sessionlog.storage import JsonlStore
-from labsupport.workbench.business_tools import SEND, Effect, approved_only, business_tools, result_of, without_key
-from labsupport.workbench.invoice_task import METRICS, settled
+from labsupport.workbench.business_tools import (
+    SEND,
+    Effect,
+    approved_only,
+    approved_order,
+    ask_approval,
+    business_tools,
+    result_of,
+    without_key,
+)
+from labsupport.workbench.invoice_task import METRICS, order, settled
 from labsupport.workbench.reconcile import Finding, log_findings, reconcile, unknown_calls
 
 CONFIG = {"provider": "p", "model": "m"}
@@ -86,7 +98,35 @@ def test_without_an_approval_that_holds_a_tool_does_not_run():
     with pytest.raises(PermissionError):
         tool(1)
     assert ran == []
-    assert approved_only(lambda given: "done", settled())(1) == "done"
+    assert approved_only(lambda given: "done", settled())(order()) == "done"
+
+
+@pytest.mark.parametrize("given", [
+    {"amount": "16825.00"}, {"amount": 16824}, {"customer": "hillside"}, {"invoice": "INV-2072"}, {"more": None}])
+def test_an_approval_covers_the_order_that_was_asked_for_and_no_other(given):
+    ran = []
+    with pytest.raises(PermissionError, match="another order"):
+        approved_only(lambda sent: ran.append(sent) or "done", settled())({**order(), **given})
+    assert ran == []
+
+
+def test_an_approval_without_an_order_covers_none():
+    session = settled()
+    approval = current(session)["approval"]["value"]
+    bare = Session.create("s1")
+    bare.append("approval/asked", {"planHash": approval["planHash"]})
+    decided = bare.append("approval/decided", {"planHash": approval["planHash"], "decision": "approved"})
+    state = {**to_json(current(session)), "approval": {
+        "value": to_json(approval), "source": {"seq": decided.seq, "turn": None}, "version": 1, "status": "committed"}}
+    assert approved_order(bare, state) is None
+
+
+def test_what_is_asked_after_the_approval_is_not_approved():
+    session = settled()
+    ask_approval(session, current(session), {**order(), "amount": "99.00"})
+    assert same_json(approved_order(session, current(session)), order())
+    with pytest.raises(PermissionError, match="another order"):
+        approved_only(lambda given: "done", session)({**order(), "amount": "99.00"})
 
 
 # The answers

@@ -19,6 +19,8 @@ PAUSE = 10
 """Minutes after which somebody who ran no cell was away."""
 ExerciseState = Literal["right", "wrong", "not_started", "not_run"]
 LabState = Literal["done", "started", "untouched", "unreadable"]
+LAB_STATES: dict[LabState, str] = {"done": "class_done", "started": "class_started", "untouched": "class_untouched",
+                                   "unreadable": "class_unreadable"}
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ def grade(course: Course, labs: list[str], again: bool = False) -> list[findings
         found.append(one)
         points = f"{sum(each.points for each in one.exercises):g}"
         print(say("class_failed" if one.state == "unreadable" else "class_graded", lab=lab, id=id,
-                  state=say(f"class_{one.state}"), points=points, log=LOG), flush=True)
+                  state=say(findings.LAB_STATES[one.state]), points=points, log=LOG), flush=True)
     return found
 
 

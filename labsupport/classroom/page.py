@@ -7,14 +7,14 @@ from statistics import median
 import pandas as pd
 
 from labsupport.classroom.course import Course
-from labsupport.classroom.findings import Exercise, Finding
+from labsupport.classroom.findings import LAB_STATES, Exercise, Finding, LabState
 from labsupport.classroom.handed import Handed
 from labsupport.workbench.labs import LABS
 from labsupport.workbench.pictures.base import esc
-from labsupport.workbench.text import say, speaking, vocabulary
+from labsupport.workbench.text import say, speaking, spoken, vocabulary
 
-STATES = ("right", "wrong", "not_run", "not_started")
-MARKS = {"done": "●", "started": "◐", "untouched": "○", "unreadable": "✕"}
+STATES = {"right": "class_right", "wrong": "class_wrong", "not_run": "class_not_run", "not_started": "class_not_started"}
+MARKS: dict[LabState, str] = {"done": "●", "started": "◐", "untouched": "○", "unreadable": "✕"}
 IDEAS = 3
 """As many wrong ideas of an exercise are told, the most frequent first."""
 MINUTES = {lab.name: lab.minutes for lab in LABS}
@@ -46,7 +46,7 @@ def lab_table(found: Sequence[Finding], students: int) -> pd.DataFrame:
         times = [one.minutes for one in ones if one.minutes is not None]
         rows.append((_title(lab), f"{len(ones)} / {students}" if students else len(ones), *(states[state] for state in MARKS),
                      round(median(times)) if times else "–", MINUTES[lab]))
-    return pd.DataFrame(rows, columns=[say("class_lab"), say("class_handed"), *(say(f"class_{state}") for state in MARKS),
+    return pd.DataFrame(rows, columns=[say("class_lab"), say("class_handed"), *(say(key) for key in LAB_STATES.values()),
                                        say("class_minutes"), say("class_stated")])
 
 
@@ -60,7 +60,7 @@ def exercise_table(found: Sequence[Finding]) -> pd.DataFrame:
         most = sorted(ideas.items(), key=lambda it: (-it[1], it[0]))[:IDEAS]
         told = "\n".join(f"{count} × {sentence(key)}" for key, count in most)
         rows.append((f"{TITLES[lab].id} {name}", *(states[state] for state in STATES), told))
-    return pd.DataFrame(rows, columns=[say("class_exercise"), *(say(f"class_{state}") for state in STATES), say("class_ideas")])
+    return pd.DataFrame(rows, columns=[say("class_exercise"), *(say(key) for key in STATES.values()), say("class_ideas")])
 
 
 def student_table(found: Sequence[Finding], ids: Sequence[str]) -> pd.DataFrame:
@@ -79,8 +79,8 @@ def report_table(handed: Sequence[Handed]) -> pd.DataFrame:
         rows.append((_title(lab), len(ones), round(median(one.events for one in ones)),
                      f"{sum(one.rebuilt for one in ones)} / {sum(one.requests for one in ones)}",
                      f"{sum(one.passed for one in ones)} / {sum(one.checks for one in ones)}", sum(one.faults for one in ones)))
-    columns = ("lab", "reports", "events", "rebuilt", "passed", "faults")
-    return pd.DataFrame(rows, columns=[say(f"class_{name}") for name in columns])
+    columns = ("class_lab", "class_reports", "class_events", "class_rebuilt", "class_passed", "class_faults")
+    return pd.DataFrame(rows, columns=[say(key) for key in columns])
 
 
 def sentence(key: str) -> str:
@@ -90,11 +90,7 @@ def sentence(key: str) -> str:
     ...     sentence("guess_other")
     'You predicted …; it is ….'
     """
-    return re.sub(r"\{[^}]*\}", "…", _form(key)).replace("**", "")
-
-
-def _form(key: str) -> str:
-    return vocabulary()[key][say("class_lang")]
+    return re.sub(r"\{[^}]*\}", "…", vocabulary()[key][spoken()]).replace("**", "")
 
 
 def plot(found: Sequence[Finding]) -> str:
@@ -115,28 +111,29 @@ def plot(found: Sequence[Finding]) -> str:
             x += wide
         rows += f'<text x="{LEFT + BAR + 10}" y="{y + 17}">{states["right"]} / {sum(states.values())}</text>'
         y += ROW
-    key = "".join(f'<rect x="{LEFT + 110 * at}" y="{y + 12}" width="12" height="12" fill="var(--{state})"></rect>'
-                  f'<text x="{LEFT + 110 * at + 18}" y="{y + 23}">{esc(say(f"class_{state}"))}</text>'
-                  for at, state in enumerate(STATES))
+    legend = "".join(f'<rect x="{LEFT + 110 * at}" y="{y + 12}" width="12" height="12" fill="var(--{state})"></rect>'
+                  f'<text x="{LEFT + 110 * at + 18}" y="{y + 23}">{esc(say(key))}</text>'
+                  for at, (state, key) in enumerate(STATES.items()))
     return (f'<svg viewBox="0 0 {LEFT + BAR + GAP} {y + 32}" width="{LEFT + BAR + GAP}" role="img" '
-            f'aria-label="{esc(say("class_plot"))}">{rows}{key}</svg>')
+            f'aria-label="{esc(say("class_plot"))}">{rows}{legend}</svg>')
 
 
 def class_page(found: Sequence[Finding], ids: Sequence[str], handed: Sequence[Handed] = ()) -> str:
     """The page, for the students *ids*: its tables and its plot, in one file that asks nobody for anything."""
     stuck = sum(one.state != "right" for finding in found for one in finding.exercises)
     said = say("class_said", labs=len(_labs(found)), n=len({one.id for one in found}), all=len(ids), stuck=stuck)
+    legend = " · ".join(f"{mark} {say(LAB_STATES[state])}" for state, mark in MARKS.items())
     parts = [f"<h1>{esc(say('class_title'))}</h1>",
              f"<p>{esc(said)}</p>",
              f"<h2>{esc(say('class_h_labs'))}</h2>", _html(lab_table(found, len(ids)), index=False),
              f'<p class="quiet">{esc(say("class_minutes_note"))}</p>',
              f"<h2>{esc(say('class_h_exercises'))}</h2>", plot(found), _html(exercise_table(found), index=False),
              f"<h2>{esc(say('class_h_students'))}</h2>", _html(student_table(found, ids), index=True),
-             '<p class="quiet">' + esc(" · ".join(f"{mark} {say(f'class_{state}')}" for state, mark in MARKS.items())) + "</p>"]
+             f'<p class="quiet">{esc(legend)}</p>']
     if handed:
         parts += [f"<h2>{esc(say('class_h_reports'))}</h2>", _html(report_table(handed), index=False)]
     body = "\n".join(parts)
-    return (f'<!doctype html>\n<html lang="{say("class_lang")}"><head><meta charset="utf-8"><meta name="viewport" '
+    return (f'<!doctype html>\n<html lang="{spoken()}"><head><meta charset="utf-8"><meta name="viewport" '
             f'content="width=device-width"><title>{esc(say("class_title"))}</title><style>{STYLE}</style></head>\n'
             f"<body>\n{body}\n</body></html>\n")
 

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from labsupport.outside import Ledger, Metrics, Operation
-from labsupport.sessionlog import Session
+from labsupport.sessionlog import Session, SessionEvent
+from labsupport.sessionlog.folding import State
+from labsupport.sessionlog.json_text import field, same_json
 from labsupport.sessionlog.query_state import current, may_act
 from labsupport.sessionlog.tools import Tool
 
@@ -68,13 +70,36 @@ def business_tools(ledger: Callable[[], Ledger], metrics: Path, key: KeyOf = SEN
 
 
 def approved_only(tool: Tool, session: Session) -> Tool:
-    """*tool*, which runs only while the query state of *session* has an approval of the plan as it is now."""
+    """*tool*, which runs only for what was approved: the plan as it is now, and the very order that was asked for with it.
+
+    A plan says what is counted, not what comes of it. So a person approves the order too, and another amount, customer or
+    number is another order.
+    """
     def run(given: Any) -> str:
-        if not may_act(current(session)):
+        state = current(session)
+        if not may_act(state):
             raise PermissionError("no approval of the plan as it is now; make a plan, show it, and ask")
+        approved = approved_order(session, state)
+        if approved is None or not same_json(given, approved):
+            raise PermissionError("another order was approved; show this one, and ask")
         return tool(given)
 
     return run
+
+
+def ask_approval(session: Session, state: State, order: Any) -> SessionEvent:
+    """Log that a person is asked to approve the plan in *state*, with the *order* that would be sent, amount and all."""
+    return session.append("approval/asked", {"planHash": state["planHash"]["value"], "order": order})
+
+
+def approved_order(session: Session, state: State) -> Any:
+    """The order of the approval in *state*: what was asked last, before it was given, with its plan's hash; None where nothing
+    was."""
+    approval = state["approval"]
+    for event in reversed(session.events[:approval["source"]["seq"]]):
+        if event.type == "approval/asked" and field(event.read(), "planHash") == approval["value"]["planHash"]:
+            return field(event.read(), "order")
+    return None
 
 
 def result_of(operation: Operation) -> str:

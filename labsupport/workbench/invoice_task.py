@@ -11,16 +11,17 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import Any
 
-from labsupport.miniagent.cli import DATA
 from labsupport.outside import Ledger, Metric, Metrics, Operation
+from labsupport.own import DATA
 from labsupport.sessionlog import Reply, ScriptedModel, Session, SessionEvent, SessionHeader, run_turn
+from labsupport.sessionlog.folding import State
 from labsupport.sessionlog.lineage import resume
 from labsupport.sessionlog.models import call
 from labsupport.sessionlog.query_state import Source, approve, commit, current, log_state, plan, source_at
 from labsupport.sessionlog.storage import JsonlStore, barrier, flush
 from labsupport.sessionlog.tools import Tool
 from labsupport.strict_json import read_json
-from labsupport.workbench.business_tools import SEND, approved_only, business_tools, without_key
+from labsupport.workbench.business_tools import SEND, approved_only, ask_approval, business_tools, without_key
 from labsupport.workbench.mail_task import Point, each_message, slow_writes
 
 ID, LEDGER = "billing", "ledger.db"
@@ -52,6 +53,12 @@ def order(metric: Metric | None = None) -> dict[str, Any]:
     quantity = metric.value(rows())
     return {"invoice": INVOICE, "customer": CLINIC, "metric": f"{metric.id} v{metric.version}", "quantity": quantity,
             "amount": f"{quantity * PRICE}.00"}
+
+
+def order_of(state: State) -> dict[str, Any]:
+    """The input of `send_invoice`, by the metric of *state*, a query state."""
+    metric = state["metric"]
+    return order(None if metric is None else Metrics(METRICS).get(metric["value"]["id"], metric["value"]["version"]))
 
 
 # The recording
@@ -109,7 +116,7 @@ def _settle(session: Session, tools: dict[str, Tool]) -> None:
     time = {"calendar": "gregorian", "mode": "calendar-year", "start": f"{YEAR}-01-01", "end": f"{YEAR}-12-31"}
     state = plan(commit(current(session), said, time=time, ambiguities=[]), shown)
     log_state(session, state)
-    session.append("approval/asked", {"planHash": state["planHash"]["value"]})
+    ask_approval(session, state, bill)
     decided = session.append("approval/decided", {"planHash": state["planHash"]["value"], "decision": "approved"})
     log_state(session, approve(state, source_at(session, decided.seq), state["planHash"]["value"], "ana"))
     flush(session)  # before anybody is told that it is approved
@@ -186,12 +193,13 @@ def again(folder: str | Path, *, with_key: bool = True) -> Session:
     return session
 
 
-def send_again(session: Session, folder: str | Path, *, with_key: bool = True) -> SessionEvent:
-    """One more turn of *session*, in which the model calls `send_invoice` once more; the result."""
+def send_again(session: Session, folder: str | Path, *, with_key: bool = True, amount: str = "") -> SessionEvent:
+    """One more turn of *session*, in which the model calls `send_invoice` once more; the result. *amount* is another one than
+    that of the order."""
     tools = business_tools(lambda: ledger_of(folder), METRICS, SEND.key if with_key else without_key)
     guarded = {**tools, "send_invoice": approved_only(tools["send_invoice"], session)}
-    metric = current(session)["metric"]
-    bill = order() if metric is None else order(Metrics(METRICS).get(metric["value"]["id"], metric["value"]["version"]))
+    bill = order_of(current(session))
+    bill = {**bill, "amount": amount or bill["amount"]}
     send = call(f"c{len(session.events)}", "send_invoice", json.dumps(bill))
     ask(session, "Please go on.", Reply(calls=[send], size=400), Reply("Done.", size=400), tools=guarded)
     return last_event(session, "tool/result")

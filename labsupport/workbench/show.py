@@ -106,7 +106,7 @@ class Explorer:
         try:
             self.figure.value = self.draw(**{name: control.value for name, control in self.controls.items()})
         except LabError as error:
-            self.figure.value = page(say("picture_failed"), str(error), alert=True)
+            self.figure.value = page(say("picture_failed"), str(error).replace("*", "∗"), alert=True)  # no bold of theirs
 
     def __getattr__(self, name: str) -> Any:
         controls = self.__dict__.get("controls", {})

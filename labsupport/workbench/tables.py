@@ -12,6 +12,7 @@ from labsupport.sessionlog.json_text import field
 from labsupport.sessionlog.recovery import answered_call, blocks
 from labsupport.workbench.breakage import load_bytes, problem_words, read_line, split_lines
 from labsupport.workbench.log_views import LogViews
+from labsupport.workbench.pictures.base import shown
 from labsupport.workbench.text import say
 
 WHY_NOT = {
@@ -29,8 +30,15 @@ ODD = {
 """Names of odd files that have words in both languages."""
 
 
+CELL = 1000
+"""Characters of a cell that are shown; of a longer one the beginning."""
+
+
 class TextTable(pd.DataFrame):
-    """A DataFrame of words: a page shows it with its columns to the left, where words begin, and with every word whole."""
+    """A DataFrame of words: a page shows it with its columns to the left, where words begin, and with every word whole.
+
+    What it shows may be anybody's text, so it is shown as in a picture: no tag, no mathematics, no control comes of it.
+    """
 
     @property
     def _constructor(self) -> type["TextTable"]:
@@ -38,10 +46,25 @@ class TextTable(pd.DataFrame):
 
     def _repr_html_(self) -> str:
         left = ' style="text-align: left"'
-        with pd.option_context("display.max_colwidth", None):
-            page: str = super()._repr_html_()  # type: ignore[misc]
+        with pd.option_context("display.max_colwidth", None, "display.html.use_mathjax", False):
+            page: str = self._as_shown()._repr_html_()  # type: ignore[operator]
         page = page.replace('<tr style="text-align: right;">', "<tr>")
         return page.replace("<th>", f"<th{left}>").replace("<td>", f"<td{left}>")
+
+    def __repr__(self) -> str:
+        return repr(self._as_shown())
+
+    def _as_shown(self) -> pd.DataFrame:
+        """A copy in which every text is as it may stand on a page."""
+        columns = [_cell(name) for name in self.columns]
+        rows = [tuple(map(_cell, row)) for row in self.itertuples(index=False, name=None)]
+        return pd.DataFrame(rows, columns=columns, index=[_cell(name) for name in self.index])
+
+
+def _cell(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    return shown(value if len(value) <= CELL else value[:CELL - 1] + "…")
 
 
 def verdict_table(values: Iterable[object]) -> pd.DataFrame:

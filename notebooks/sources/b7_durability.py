@@ -178,7 +178,7 @@ print(sum(look.found < look.appended for look in looked),
 # 进程在追加之后立刻被杀死，这个事件引来的落盘还没返回；滑块上的 ▸ 晚半步：落盘已经返回，工具正在运行。
 # 毫秒要在你自己的磁盘上测：选一种存储，按“测量”；文件里不保存它。
 #
-# **拖动滑块找一找：**按时钟（“每 0.2 秒”）落盘比“每次请求和工具之前”更频繁。它会不会丢得更多？找一个这样的位置，再运行下一格。
+# **拖动滑块找一找：** 按时钟（“每 0.2 秒”）落盘比“每次请求和工具之前”更频繁。它会不会丢得更多？找一个这样的位置，再运行下一格。
 
 # %% power [markdown] lang="en"
 # A kill is not a power cut. Bytes that the system has but has not synced survive the process, and not the power. The store

@@ -1,7 +1,7 @@
 # %% question [markdown] lang="zh"
 # # 业务状态
 #
-# 40 分钟。智能体发出了一张账单，进程死在结果记下之前。账单出去了没有？再发一次会不会变成两张？
+# 50 分钟。智能体发出了一张账单，进程死在结果记下之前。账单出去了没有？再发一次会不会变成两张？
 # 用户批准的，还是现在这个计划吗？**日志不知道什么？那些事该问谁？**
 #
 # 学完你能：
@@ -13,7 +13,7 @@
 # %% question [markdown] lang="en"
 # # Business state
 #
-# 40 minutes. An agent sends an invoice, and the process dies before the result is logged. Did the invoice go out? Will a
+# 50 minutes. An agent sends an invoice, and the process dies before the result is logged. Did the invoice go out? Will a
 # second try make it two? And is the plan that somebody approved still the plan? **What does the log not know, and who does?**
 #
 # Afterwards you can:
@@ -31,6 +31,7 @@ from labsupport.sessionlog import Reply, replay, to_json
 from labsupport.sessionlog.query_state import approve, commit, current, log_state, plan
 from labsupport.sessionlog.storage import JsonlStore
 from labsupport.workbench import business_tables, incident, invoice_kills, invoice_task
+from labsupport.workbench.business_tools import ask_approval
 from labsupport.workbench.checks.b9 import check_send
 from labsupport.workbench.checks.base import compare
 from labsupport.workbench.explorers.b9 import business_explorer
@@ -78,15 +79,16 @@ print(result.seq, result.data["message"]["content"][0]["content"][0]["text"])
 # %% domains [markdown] lang="en"
 # ## Four state domains
 #
-# The chapter tells four domains of state apart, each with one authority. The table is tried out on a copy: as it is now, after
-# the session was deleted, after its log was replayed five times.
+# The chapter tells four domains of state apart, each with one authority. All that the table says was tried on a copy: as it is
+# now, after the session was deleted, and after its log was replayed five times.
 
 # %% domains-table
 business_tables.domains("office")
 
 # %% domains-why [markdown] lang="zh"
-# 日志只管第一行。账单是账本的事，删日志收不回，重放也不会再发。写锁属于正在写的进程：它活着，第二个写者被拒绝；
-# 重放拿不到锁。“检验”这个词怎么算，由带版本的定义文件说。日志里会**提到**后三样，提到不等于说了算。
+# 日志只管第一行。账单是账本的事，删日志收不回，重放也不会再发。写锁属于正在写的进程：它活着，第二个写者只得到
+# `StoreBusyError`；会话删了，就没有锁可说；重放出来的会话不许写，去接存储就得到 `DetachedSessionError`。
+# “检验”这个词怎么算，由带版本的定义文件说。日志里会**提到**后三样，提到不等于说了算。
 #
 # ## 死在结果之前
 #
@@ -96,9 +98,10 @@ business_tables.domains("office")
 
 # %% domains-why [markdown] lang="en"
 # The log is the authority on the first row only. The invoice belongs to the ledger: deleting the log does not take it back, and
-# a replay sends none. The lock belongs to the process that writes; while it lives a second writer is refused, and a replay
-# gets none. What “a test” means is for the versioned definitions to say. A log **mentions** the other three, which is no
-# authority.
+# a replay sends none. The lock belongs to the process that writes: while it lives, a second writer gets a `StoreBusyError`.
+# Without the session there is no lock to speak of, and a replay must not write at all: attached to a store, it gets a
+# `DetachedSessionError`. What “a test” means is for the versioned definitions to say. A log **mentions** the other three,
+# which is no authority.
 #
 # ## Death before the result
 #
@@ -121,7 +124,8 @@ invoice_task.again(folder, with_key=False)
 print(compare(guess, len(invoice_task.invoices(folder))))
 
 # %% crash-why [markdown] lang="zh"
-# 两张一样的账单。日志没有说谎，它说“结局未知”；是重试的程序没有去问。
+# `TOOL_OUTCOME_UNKNOWN` 是恢复补写的错误码，意思是结局未知；它旁边是死的时候账本里的张数。重试之后就有了两张一样的账单。
+# 日志没有说谎，是重试的程序没有去问。
 #
 # ## 问账本
 #
@@ -129,7 +133,9 @@ print(compare(guess, len(invoice_task.invoices(folder))))
 # 回答有三种：`done` 做了，`not done` 没做，`ask a person` 请人来看。
 
 # %% crash-why [markdown] lang="en"
-# The same invoice, twice. The log did not lie: it says “outcome unknown”. The program that tried again did not ask.
+# `TOOL_OUTCOME_UNKNOWN` is the code that recovery wrote; beside it stands how many invoices were out at the death. After the
+# retry the same invoice is out twice. The log did not lie: it said that it does not know. The program that tried again did
+# not ask.
 #
 # ## Ask the ledger
 #
@@ -178,15 +184,16 @@ calls = [event for event in session.events if event.type == "tool/call"]
 print([(call.seq, call.data["callId"], call.data["name"]) for call in calls])
 
 # %% keyed-why [markdown] lang="zh"
-# 两次调用，id 不同，一张账单：账本认得这个键，把上次做的那一笔还给它。
+# `send_invoice` 调用了两次，id 不同，账单只有一张：账本认得这个键，把上次做的那一笔还给它。
 #
 # 不止这一个时刻。从记下 `tool/call` 起，到结果落盘为止，在每一处都真的杀死一个进程，再重试一次
 # （每行一个进程，要等几秒）：
 
 # %% keyed-why [markdown] lang="en"
-# Two calls with two ids, one invoice: the ledger knows the key, and gives back what was done under it.
+# `send_invoice` was called twice, under two ids, and there is one invoice: the ledger knows the key, and gives back what was
+# done under it.
 #
-# Not at this moment only. From the `tool/call` until its result is on the disk, a process is really killed at every point, and
+# Nor is it this moment alone. From the `tool/call` until its result is on the disk, a process is really killed at every point, and
 # the call made again (a process a row; it takes a few seconds):
 
 # %% keyed-table
@@ -194,51 +201,49 @@ deaths = invoice_kills.killed(invoice_kills.between())
 business_tables.death_table(deaths)
 
 # %% law [markdown] lang="zh"
-# 看账本前后的几种死法：写进了账本而事务没提交，死后等于没发；提交之后、日志写盘之前，账本知道而日志不知道。
+# 调用先落盘，工具才开始。所以磁盘上没有 `tool/call`，就证明工具没有开始，不用问；有它而没有结果，就只能去问。
+# 再看账本前后的几种死法：写进了账本而事务没提交，死后等于没发；提交之后、日志写盘之前，账本知道而日志不知道。
 #
 # ## 定律
 #
 # 定律是对任何输入都成立的性质。**在任何一处死去，带同一个键重试：有批准就恰好一张，没有批准就一张也没有。**
-# 把整个会话的每个时刻都试一遍。文件按那一刻的样子复制出来，再像新进程那样打开：
+# 把整个会话的每个时刻都试一遍：文件按那一刻的样子复制出来，再像新进程那样打开。先带键；再不带键，看这个检查会不会失败。
+# 每行依次是：带不带键，一共几个时刻，批准了的是否都恰好一张，没批准的发出了几张，发出两张的时刻有几个。
 
 # %% law [markdown] lang="en"
-# Look at the deaths around the ledger: what was entered and not committed is gone afterwards. Between that commit and the write
-# of the log, the ledger knows what the log does not.
+# A call is on the disk before its tool starts. So a log without the `tool/call` proves that nothing was started, and there is
+# nothing to ask; with the call and no result, only asking helps. Then the deaths around the ledger: what was entered and not
+# committed is gone afterwards. Between that commit and the write of the log, the ledger knows what the log does not.
 #
 # ## The law
 #
 # A law holds for every input. **Die anywhere and try again with the same key: exactly one invoice where it was approved, and
-# none where it was not.** Every moment of the session, now with copies of the files as they were then, opened as a new process
-# would:
+# none where it was not.** Now every moment of the session, with copies of the files as they were then, opened as a new process
+# would open them. First with the key; then without, to see whether this check can fail at all. Each line: with a key or not,
+# how many moments, whether there was always exactly one where it was approved, how many went out where it was not, and at how
+# many moments there were two.
 
 # %% law-holds
-keyed = tries()
-tried = [it for it in keyed if it.sent is not None]
-print(len(keyed), len(tried), exactly_one(keyed), {it.sent for it in tried if it.refused})
-
-# %% law-counter [markdown] lang="zh"
-# 一共多少个时刻，其中多少个已经有日志可以续写，是否都恰好一张，没有批准的又有几张。这个检查失败得了吗？不带键再来一遍：
-
-# %% law-counter [markdown] lang="en"
-# So many moments; so many of them have a log to resume; whether there is always exactly one; and how many there are without
-# an approval. Can this check fail at all? Once more without a key:
-
-# %% law-fails
-keyless = tries(with_key=False)
-print(exactly_one(keyless), sum(it.sent == 2 for it in keyless))
+for with_key in (True, False):
+    found = tries(with_key=with_key)
+    unapproved = {it.sent for it in found if it.refused}
+    twice = sum(it.sent == 2 for it in found)
+    print(with_key, len(found), exactly_one(found), unapproved, twice)
 
 # %% state [markdown] lang="zh"
 # ## 系统承诺了什么
 #
 # 用户说“去年”“按检验次数”。话在消息里；系统把它理解成什么，记在**查询状态**里：事件 `workbook/query-state`，
-# 每次记全部字段。每个字段有来源（哪个 seq，哪一轮）、版本和状态：
+# 每次记全部字段。每个字段有来源（哪个 seq，哪一轮）、版本和状态。**计划哈希**是计划的指纹，由前五个字段的值和版本算出来；
+# **批准**记着批准的是哪个哈希。
 
 # %% state [markdown] lang="en"
 # ## What the system committed to
 #
 # The user said “last year” and “tests”. The words stand in messages. What the system took them to mean stands in the **query
 # state**: events `workbook/query-state`, all fields each time. Each field has its source (which seq, in which turn), its
-# version and its status:
+# version and its status. The **plan hash** is the plan's fingerprint, computed from the first five fields, values and
+# versions; the **approval** says which hash was approved.
 
 # %% state-table
 draft = invoice_task.settled()
@@ -246,10 +251,13 @@ state = current(draft)
 business_tables.state_table(state)
 
 # %% state-sources [markdown] lang="zh"
-# 来源可以一个一个去核对。指标不是用户说的，也不是模型编的，来自工具的结果：
+# “歧义”是第二版：先有一处待问，问清之后才空了。批准发生在两轮之间，所以没有轮次。来源可以一个一个去核对：
+# 指标不是用户说的，也不是模型编的，来自工具的结果。
 
 # %% state-sources [markdown] lang="en"
-# Sources can be checked one by one. The metric was not said by the user nor made up by the model; it is from a tool's result:
+# The ambiguities are in their second version: one question was open at first. The approval came between two turns, so it has
+# none. Sources can be checked one by one: the metric was not said by the user nor made up by the model, but is from a tool's
+# result.
 
 # %% state-source
 for name in ("goal", "metric", "time", "approval"):
@@ -293,12 +301,11 @@ print(compare(guess_void, len(void)), void)
 business_tables.state_table(changed)
 
 # %% change-why [markdown] lang="zh"
-# 计划和批准。哈希是从目标、指标、筛选、时间和歧义（值和版本）算出来的，指标一换就对不上了；批准的是那个哈希，也就跟着作废。
-# 有人拿着旧哈希，再批准一次呢？
+# 计划和批准。新指标的来源，是用户改主意的那句话。指标一换，算出来的哈希就对不上了；批准的是原来那个哈希，也就跟着作废。有人拿着旧哈希，再批准一次呢？
 
 # %% change-why [markdown] lang="en"
-# The plan and its approval. The hash is computed from goal, metric, filters, time and ambiguities, values and versions, so it
-# does not fit any more; and what was approved is that hash. What if somebody approves the old hash once more?
+# The plan and its approval. The new metric has its source in what the user just said. With it the hash does not fit any more; and what was approved is that hash. What if
+# somebody approves the old hash once more?
 
 # %% break-it tags=["raises-exception"]
 yes = invoice_task.ask(draft, "Yes, approved.", Reply("Thank you."))
@@ -316,20 +323,35 @@ approve(changed, yes, state["planHash"]["value"], "ana")
 Path(fresh("guarded")).mkdir()
 log_state(draft, changed)
 refused = invoice_task.send_again(draft, "guarded")
-print(refused.data["error"]["code"], len(invoice_task.invoices("guarded")))
+print(refused.data["message"]["content"][0]["content"][0]["text"])
+print(len(invoice_task.invoices("guarded")))
 
 # %% change-plan [markdown] lang="zh"
-# 重新做计划，给人看过，再批准，就可以发了。发的是新指标的数：
+# 重新做计划，给人看过，再批准。计划说的是算什么，金额是后来算出来的，所以请人批准时（`approval/asked`），要发的那张账单也一起记下：
+# 批准的是这个计划，也是这一张。先让模型换一个金额发：
 
 # %% change-plan [markdown] lang="en"
-# A new plan, shown and approved, and it may be sent, with the figure of the new metric:
+# A new plan, shown and approved. A plan says what is counted, and the amount comes of that later. So the event that asks for
+# the approval, `approval/asked`, holds the invoice too: approved are this plan and this invoice. First the model tries another
+# amount:
 
 # %% change-again
 Path(fresh("guarded")).mkdir()
 invoice_task.ask(draft, "And the plan?", Reply("The repeats of 2025, to Harbour."))
 planned = plan(current(draft), invoice_task.latest(draft, "assistant/message"))
+ask_approval(draft, planned, invoice_task.order_of(planned))
 yes = invoice_task.ask(draft, "Yes, this one.", Reply("Thank you."))
 log_state(draft, approve(planned, yes, planned["planHash"]["value"], "ana"))
+refused = invoice_task.send_again(draft, "guarded", amount="999.00")
+print(refused.data["message"]["content"][0]["content"][0]["text"])
+
+# %% change-send [markdown] lang="zh"
+# 同一个批准，管不到另一个金额。现在发批准过的那一张，数是新指标的：
+
+# %% change-send [markdown] lang="en"
+# An approval of one amount does not cover another. Now the invoice that was approved, with the figure of the new metric:
+
+# %% change-sent
 invoice_task.send_again(draft, "guarded")
 for invoice in invoice_task.invoices("guarded"):
     print(invoice.id, to_json(invoice.payload))
@@ -338,14 +360,16 @@ for invoice in invoice_task.invoices("guarded"):
 # ## 重放，与今天的定义
 #
 # 重放给出同样的状态，一张账单也不发（删除会话，在四个域的表里已经试过）。不过，日志里写着指标的定义是 `active`，
-# 那是当时的回答。后来有人停用了这一版，日志不会知道；要接着用，就得再去问定义：
+# 那是当时的回答。后来有人停用了这一版，日志不会知道；要接着用，就得再去问定义。下面第一行：五次重放的状态是否都一样，
+# 账单有几张；第二行：日志里的状态，和今天问到的状态。
 
 # %% replay [markdown] lang="en"
 # ## Replay, and today's definitions
 #
 # A replay gives the same state and sends nothing (deletion was tried in the table of the four domains). But that the definition
-# is `active`, as the log has it, is what was answered then. Later somebody retires that version, and the log does not know; who
-# goes on has to ask the definitions again:
+# is `active`, as the log has it, is what was answered then. Later somebody retires that version, and the log does not know;
+# whoever goes on has to ask the definitions again. The first line: whether five replays give the same state, and how many
+# invoices there are; the second: the status in the log, and the one of today.
 
 # %% replayed
 log = JsonlStore("office").inspect("billing").events
@@ -393,8 +417,9 @@ explorer.still
 #
 # ## 压缩之后又发了一遍
 #
-# **面试题（故障题）：智能体发过一个通知，压缩之后又发了一遍。原因在哪里？** 现场在这里：用户要求通知一次；
-# 发了；聊了几句；前面的消息换成一段摘要；用户问“他们知道了吗？没有就通知”。按教材的五个方面取证：
+# **面试·故障题：智能体发过一个通知，压缩之后又发了一遍。原因在哪里？** B5 说过怎么查，这里是现场：用户要求通知一次；
+# 发了；聊了几句；前面的消息换成一段摘要；用户问“他们知道了吗？没有就通知”。教材列了五个方面，下面一处一行。
+# 先说说你的判断，再往下看：
 
 # %% moved [markdown] lang="en"
 # <details><summary>Answer: from which moment to which</summary>
@@ -409,18 +434,20 @@ explorer.still
 # ## Sent again after a compaction
 #
 # **Interview question (fault): after a compaction an agent sends a notification again that it had sent. What is the cause?**
-# Here is the scene: the user wants somebody to be told, once; the notice goes out; some talk; a summary takes the place of all
-# that; the user asks “Do they know? If not, tell them.” The evidence, from the chapter's five places:
+# B5 said how to look; here is the scene: the user wants somebody to be told, once; the notice goes out; some talk; a summary
+# takes the place of all that; the user asks “Do they know? If not, tell them.” The chapter names five places to look at, a row
+# each. Say what you make of it before you read on:
 
 # %% incident
 scene = incident.happen(fresh("incident"))
 business_tables.evidence_table(incident.evidence(scene))
 
 # %% incident-tries [markdown] lang="zh"
-# 只改一样，再来一遍：摘要保留了操作 id，或者通知带键。各有几条通知？
+# 只改一样，再来一遍：摘要保留了操作 id，或者通知带键。每行依次是：摘要里有没有操作 id，带不带键，一共发了几条通知：
 
 # %% incident-tries [markdown] lang="en"
-# Once more, with one thing changed: a summary that keeps the operation id, or a notice with a key. How many notices are there?
+# Once more, with one thing changed: a summary that keeps the operation id, or a notice with a key. Each line: whether the
+# summary has the id, whether there is a key, and how many notices went out:
 
 # %% incident-tried
 for summary, key in ((incident.LOST, False), (incident.KEPT, False), (incident.LOST, True)):
@@ -460,7 +487,8 @@ for summary, key in ((incident.LOST, False), (incident.KEPT, False), (incident.L
 #
 #     ledger.send("invoice", order).id
 #
-# 不管谁死在哪里、重试几次、几个进程同时来，一个账单号只能有一张账单；同一个号，内容变了，就让账本的错误出来。
+# 不管谁死在哪里，隔多久、由哪个进程、哪个会话来重试，还是几个进程同时来，一个账单号只能有一张账单。同一个号，
+# 金额或客户变了，就让账本的错误出来。`order` 是调用者的，不要改动。检查会另起两个进程，要等几秒。
 #
 # <details><summary>提示</summary>
 #
@@ -478,8 +506,9 @@ for summary, key in ((incident.LOST, False), (incident.KEPT, False), (incident.L
 #
 #     ledger.send("invoice", order).id
 #
-# Whoever dies where, however often it is tried again, and if two processes come at once: one number is one invoice. The same
-# number with other content is refused; let the ledger's error come through.
+# Whoever dies where, however much later it is tried again, by whichever process or session, and if two come at once: one
+# number is one invoice. The same number with another amount or customer is refused; let the ledger's error come through. The
+# `order` belongs to the caller: leave it as it is. The check starts two processes, which takes a few seconds.
 #
 # <details><summary>Hint</summary>
 #
@@ -510,7 +539,8 @@ assert verdict.correct, verdict
 # ```
 #
 # 时间和调用 id 在重试时会变；日志里缺的正是要问的那个结果；客户和金额，两张账单可以一样。只有账单号，
-# 说的就是这一张。先查后发也不行，两步之间别人也能查：键交给 `send`，账本在一个事务里做完。
+# 说的就是这一张。变量里记着的东西和 `hash()` 的值，换一个进程就没有了，或者变了。先查后发也不行，两步之间别人也能查：
+# 键交给 `send`，账本在一个事务里做完。
 #
 # </details>
 #
@@ -545,8 +575,9 @@ assert verdict.correct, verdict
 # ```
 #
 # A retry has another time and another call id. What the log lacks is the very result that is asked for. Customer and amount
-# may be the same in two invoices. Only the number stands for this one. Looking first and then sending will not do either:
-# another process can look in between. Given the key, `send` does both in one transaction.
+# may be the same in two invoices. Only the number stands for this one. What a variable remembers is gone in a new process, and
+# `hash()` gives another value there. Looking first and then sending will not do either: another process can look in between.
+# Given the key, `send` does both in one transaction.
 #
 # </details>
 #
@@ -582,7 +613,7 @@ assert verdict.correct, verdict
 # - 日志记会话里发生的事；外面做成了什么，问账本；词怎么算，问带版本的定义；谁在写，问进程。
 # - 结局未知就去问，凭键，凭业务编号；问不清的交给人，不猜。
 # - 键由业务编号而来，从第一次调用就带上：死在哪里、重试几次，都只有一张。
-# - 查询状态说系统承诺了什么；指标、时间一变，计划和批准就作废。
+# - 查询状态说系统承诺了什么；指标、时间一变，计划和批准就作废；批准一个金额，不等于批准另一个。
 
 # %% recap [markdown] lang="en"
 # ## Recap
@@ -591,4 +622,5 @@ assert verdict.correct, verdict
 #   who writes, the process.
 # - An unknown outcome is asked for, by key and by business id; what stays unclear is for a person, and nobody guesses.
 # - A key made of the business id, sent from the first call on: one invoice, wherever it dies and however often it is tried.
-# - The query state says what the system committed to; with another metric or time, plan and approval are void.
+# - The query state says what the system committed to; with another metric or time, plan and approval are void. An approval of
+#   one amount covers no other.

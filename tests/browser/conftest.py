@@ -37,13 +37,26 @@ class Server:
             pass
 
 
+HARMLESS: dict[str, str] = {}
+"""What a page may write to its console as an error: a part of the words, and why it is no fault of a lab. So far nothing."""
+
+
 @dataclass
 class Lab:
-    """A notebook in a page of JupyterLab. *outside* are requests that left this machine, *errors* the page's own."""
+    """A notebook in a page of JupyterLab at *address*. *outside* are requests to another place, *errors* the page's own."""
 
     page: Page
+    address: str
     outside: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        inside = (self.address, self.address.replace("http", "ws"), "data:", "blob:")
+        self.page.on("request", lambda request: None if request.url.startswith(inside) else self.outside.append(request.url))
+        self.page.on("websocket", lambda socket: None if socket.url.startswith(inside) else self.outside.append(socket.url))
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("console", lambda said: self.errors.append(f"{said.text} ({said.location.get('url')})")
+                     if said.type == "error" and not any(words in said.text for words in HARMLESS) else None)
 
     @property
     def cells(self) -> Locator:
@@ -63,8 +76,8 @@ class Lab:
         self.page.locator("#jp-MainMenu .lm-MenuBar-item", has_text=re.compile(f"^({name})$")).click()
         self.page.locator(f'.lm-Menu-item[data-command="{command}"]').click()
 
-    def run_all(self) -> None:
-        """Run all cells to the end."""
+    def start_all(self) -> None:
+        """Begin to run all cells."""
         prompts = self.page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-CodeCell .jp-InputPrompt")
         before = prompts.last.inner_text()
         self.wait_until_idle()
@@ -75,6 +88,11 @@ class Lab:
                 break
             except AssertionError:
                 continue
+
+    def run_all(self) -> None:
+        """Run all cells to the end."""
+        self.start_all()
+        prompts = self.page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-CodeCell .jp-InputPrompt")
         expect(prompts.last).to_have_text(re.compile(r"\[\d+\]"), timeout=180_000)
         self.wait_until_idle()
 
@@ -120,18 +138,15 @@ def lab_server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
 def lab(browser: Browser, lab_server: Server) -> Iterator[Callable[..., Lab]]:
     """Open a notebook: `lab("notebooks/en/a2.ipynb", theme="JupyterLab Dark", lang="zh")`.
 
-    However the test ends, it fails when a page asked another machine for something or had an error of its own.
+    However the test ends, it fails when a page asked another machine for something or had an error of its own, in its console
+    too.
     """
     opened: list[Lab] = []
 
     def open_notebook(path: str, theme: str | None = None, lang: str | None = None, size: tuple[int, int] = (1280, 900)) -> Lab:
         lab_server.setting("theme", theme)
         lab_server.setting("locale", LOCALES[lang] if lang else None)
-        opened.append(it := Lab(browser.new_page(viewport={"width": size[0], "height": size[1]})))
-        inside = (lab_server.address, lab_server.address.replace("http", "ws"), "data:", "blob:")
-        it.page.on("request", lambda request: None if request.url.startswith(inside) else it.outside.append(request.url))
-        it.page.on("websocket", lambda socket: None if socket.url.startswith(inside) else it.outside.append(socket.url))
-        it.page.on("pageerror", lambda error: it.errors.append(str(error)))
+        opened.append(it := Lab(browser.new_page(viewport={"width": size[0], "height": size[1]}), lab_server.address))
         workspace = f"auto-{secrets.token_hex(3)}"  # of its own, so that no other test's tabs come back
         it.page.goto(f"{lab_server.address}/lab/workspaces/{workspace}/tree/{path}?token={lab_server.token}")
         it.cells.first.wait_for(timeout=60_000)

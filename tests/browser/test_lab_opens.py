@@ -1,4 +1,6 @@
 """JupyterLab opens a notebook in the learner's language, runs it, and keeps pictures when it saves."""
+import urllib.error
+import urllib.request
 from collections.abc import Callable
 
 import nbformat
@@ -41,6 +43,20 @@ def test_the_interface_speaks_the_language_of_the_server_and_shows_no_news(lab: 
     expect(it.page.locator("#jp-MainMenu")).to_contain_text("Run")
     it.wait_until_idle()
     expect(it.page.locator(".Toastify__toast")).to_have_count(0)
+
+
+def test_what_instructors_install_is_not_in_the_learners_way(lab: Callable[..., Lab], lab_server: Server, tiny: str) -> None:
+    it = lab(tiny)
+    it.wait_until_idle()
+    titles = it.page.locator("#jp-MainMenu .lm-MenuBar-itemLabel").all_inner_texts()
+    assert titles == ["File", "Edit", "View", "Run", "Kernel", "Tabs", "Settings", "Help"]
+    expect(it.page.locator(".jp-NotebookPanel-toolbar [data-jp-item-name=cellType]")).to_be_visible()
+    buttons = it.page.locator(".jp-NotebookPanel-toolbar").inner_html().casefold()
+    assert [word for word in ("voila", "voilà", "nbgrader", "validate") if word in buttons] == []
+    asked = urllib.request.Request(f"{lab_server.address}/formgrader", headers={"Authorization": f"token {lab_server.token}"})
+    with (pytest.raises(urllib.error.HTTPError, match="404"),
+          urllib.request.build_opener(urllib.request.ProxyHandler({})).open(asked, timeout=10)):
+        pass
 
 
 @pytest.mark.parametrize("lab_server", ["zh"], indirect=True)

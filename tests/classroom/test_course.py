@@ -84,7 +84,8 @@ def lab_py(*arguments, cwd):
     """Run a verb as lab.py hands it over; the other folder shows that names are seen from where somebody typed."""
     module = {"release": [str(ROOT / "notebooks/release.py")], "class": ["-m", "labsupport.classroom.students"],
               "grade": ["-m", "labsupport.classroom.grade"]}[arguments[0]]
-    return subprocess.run([sys.executable, *module, *map(str, arguments[1:])], cwd=cwd, capture_output=True, text=True, check=False)
+    command = [sys.executable, *module, *map(str, arguments[1:])]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +134,8 @@ def test_the_grades_are_what_they_should_be(course):
 
 
 def test_every_submission_is_found_in_its_state_with_its_wrong_idea(course):
-    states = {key: (one.state, *(f"{each.state} {each.idea}".strip() for each in one.exercises)) for key, one in found(course).items()}
+    states = {key: (one.state, *(f"{each.state} {each.idea}".strip() for each in one.exercises))
+              for key, one in found(course).items()}
     assert states == {
         ("right", A2): ("done", "right"), ("right", B4): ("done", "right"),
         ("some", A2): ("done", "right"), ("some", B4): ("started", "wrong b4_wrong_again"),
@@ -188,7 +190,7 @@ def test_each_student_gets_a_zip_with_notebooks_data_and_their_own_seed(course):
 def test_the_page_and_the_table_have_no_word_of_a_student(course):
     assert CANARY in (course.folder / "submitted" / "some" / B4 / f"{B4}.ipynb").read_text("utf-8")
     page = (course.folder / "class.html").read_text("utf-8")
-    kept = [page, (course.folder / "class.csv").read_text("utf-8"), *(path.read_text("utf-8") for path in course.folder.glob("reports/*/*"))]
+    kept = [page, *(path.read_text("utf-8") for path in (course.folder / "class.csv", *course.folder.glob("reports/*/*")))]
     assert [text[:80] for text in kept if CANARY in text] == []
     assert "it has succeeded: the result is in the log" in page
     assert re.findall(r"<(?:script|link|img|iframe)|https?:|url\(", page) == []

@@ -5,6 +5,7 @@ A check is self-contained: it needs the imports of the lab and the exercise cell
 """
 import ast
 import importlib.util
+import linecache
 from pathlib import Path
 
 import build
@@ -44,6 +45,7 @@ def verdict(name, key, source):
     """What the lab's own check cell says to *source* as the exercise cell *key*."""
     cells, namespace = cells_of(name, "learner"), {}
     exec(imports(cells), namespace)
+    linecache.cache[f"{name}/{key}"] = (len(source), None, source.splitlines(True), f"{name}/{key}")  # as a notebook keeps it
     exec(compile(source, f"{name}/{key}", "exec"), namespace)
     exec(compile(cells[f"{key}-check"].source, f"{name}/{key}-check", "exec"), namespace)
     return namespace["verdict"]

@@ -19,8 +19,8 @@ def placeholders(form):
 
 
 def code_files():
-    return [path for path in WORKBENCH.rglob("*.py") if path.parent.name != "text"] + sorted(
-        (WORKBENCH.parents[1] / "notebooks").glob("**/*.py"))
+    return [path for part in ("workbench", "classroom") for path in WORKBENCH.parent.joinpath(part).rglob("*.py")
+            if path.parent.name != "text"] + sorted((WORKBENCH.parents[1] / "notebooks").glob("**/*.py"))
 
 
 def literals(path):

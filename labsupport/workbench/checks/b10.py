@@ -76,26 +76,26 @@ def cases() -> Sequence[Case]:
                              for text in ("林安 has a cough", "病人林安咳嗽", 'this is "Ana" (Lu)'))
     result = _message(json.dumps({"rows": [{"name": "林安"}]}))
     named = (
-        Case("clean", clean, "Ana", [], "b10_wrong_clean"),
-        Case("said", [header, start, said], "Ana", [2], "b10_wrong_said"),
-        Case("header", [titled, start, hidden], "Ana", [0], "b10_wrong_header"),
-        Case("type", [*clean, _record(2, "notes/Ana", {"turn": 1})], "Ana", [3], "b10_wrong_type"),
-        Case("error", [*clean, _record(2, "turn/end", {"turn": 1, "reason": {
+        Case("b10_case_clean", clean, "Ana", [], "b10_wrong_clean"),
+        Case("b10_case_said", [header, start, said], "Ana", [2], "b10_wrong_said"),
+        Case("b10_case_header", [titled, start, hidden], "Ana", [0], "b10_wrong_header"),
+        Case("b10_case_type", [*clean, _record(2, "notes/Ana", {"turn": 1})], "Ana", [3], "b10_wrong_type"),
+        Case("b10_case_error", [*clean, _record(2, "turn/end", {"turn": 1, "reason": {
             "kind": "error", "error": {"message": "no row for Ana"}}})], "Ana", [3], "b10_wrong_error"),
-        Case("key", [*clean, _rows({"Ana": 3})], "Ana", [3], "b10_wrong_key"),
-        Case("number", [*clean, _rows([{"phone": 5550142}])], "5550142", [3], "b10_wrong_number"),
-        Case("near", [*clean, _rows(["An", "a", "a banana for an analysis"])], "Ana", [], "b10_wrong_near"),
-        Case("spelled", spelled, "林安", [2], "b10_wrong_spelled"),
-        Case("glued", glued, "林安", [2], "b10_wrong_glued"),
-        Case("signs", signs, '"Ana" (Lu)', [2], "b10_wrong_signs"),
-        Case("asked", [*clean, _call('{"name": "\\u6797\\u5b89"}')], "林安", [3], "b10_wrong_asked"),
-        Case("asked_key", [*clean, _call('{"\\u6797\\u5b89": true}')], "林安", [3], "b10_wrong_asked_key"),
-        Case("result", [*clean, _record(2, "tool/result", {"turn": 1, "message": result}, "append")], "林安", [3],
+        Case("b10_case_key", [*clean, _rows({"Ana": 3})], "Ana", [3], "b10_wrong_key"),
+        Case("b10_case_number", [*clean, _rows([{"phone": 5550142}])], "5550142", [3], "b10_wrong_number"),
+        Case("b10_case_near", [*clean, _rows(["An", "a", "a banana for an analysis"])], "Ana", [], "b10_wrong_near"),
+        Case("b10_case_spelled", spelled, "林安", [2], "b10_wrong_spelled"),
+        Case("b10_case_glued", glued, "林安", [2], "b10_wrong_glued"),
+        Case("b10_case_signs", signs, '"Ana" (Lu)', [2], "b10_wrong_signs"),
+        Case("b10_case_asked", [*clean, _call('{"name": "\\u6797\\u5b89"}')], "林安", [3], "b10_wrong_asked"),
+        Case("b10_case_asked_key", [*clean, _call('{"\\u6797\\u5b89": true}')], "林安", [3], "b10_wrong_asked_key"),
+        Case("b10_case_result", [*clean, _record(2, "tool/result", {"turn": 1, "message": result}, "append")], "林安", [3],
          "b10_wrong_result"),
-        Case("deeper", [*clean, _call(json.dumps({"body": json.dumps([{"name": "林安"}])}))], "林安", [3], "b10_wrong_deeper"),
-        Case("twice", [titled, start, said, _record(2, "session/title", {"title": "Ana", "Ana": "Ana"})], "Ana", [0, 2, 3],
+        Case("b10_case_deeper", [*clean, _call(json.dumps({"body": json.dumps([{"name": "林安"}])}))], "林安", [3], "b10_wrong_deeper"),
+        Case("b10_case_twice", [titled, start, said, _record(2, "session/title", {"title": "Ana", "Ana": "Ana"})], "Ana", [0, 2, 3],
          "b10_wrong_twice"))
-    return (*(case._replace(words=say(f"b10_case_{case.words}")) for case in named), *map(_random, range(RANDOM)))
+    return (*(case._replace(words=say(case.words)) for case in named), *map(_random, range(RANDOM)))
 
 
 def _random(seed: int) -> Case:

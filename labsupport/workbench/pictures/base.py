@@ -39,25 +39,41 @@ class _Shown(dict[int, str]):
 
 
 _SHOWN = _Shown({code: chr(0x2400 + code) for code in range(0x20)} | {0x0A: "⏎", 0x7F: "␡"})
+PILE = 4
+"""As many marks may stand over and under one letter; more of them would cover the lines around it."""
 
 
-def esc(text: str) -> str:
-    """*text* as content of an element or of an attribute. What would be invisible, or turn the line around, is shown.
+@cache
+def _piles() -> re.Pattern[str]:
+    """What finds more marks than that."""
+    marks = "".join(chr(code) for code in range(0x300, 0x1E950) if unicodedata.category(chr(code)) in ("Mn", "Me"))
+    return re.compile(f"([{marks}]{{{PILE}}})[{marks}]+")
 
-    >>> esc('<b>"1"</b>')
-    '&lt;b&gt;&quot;1&quot;&lt;/b&gt;'
+
+def shown(text: str) -> str:
+    """*text* as it may stand on a page, not yet escaped: what would be invisible, or turn the line around, is shown.
 
     Controls get their sign, other characters without ink their code; a lone surrogate cannot be shown at all:
 
-    >>> esc("a\\x00b\\nc\\u202ed\\xade\\U000e0041\\ud83d")
+    >>> shown("a\\x00b\\nc\\u202ed\\xade\\U000e0041\\ud83d")
     'a␀b⏎cU+202EdU+00ADeU+E0041�'
 
-    So an emoji made of several shows what joins them:
+    So an emoji made of several shows what joins them; and of many marks on one letter the first stay:
 
-    >>> esc("👩\\u200d💻")
-    '👩U+200D💻'
+    >>> shown("👩\\u200d💻"), shown("o" + 9 * "\\u0308") == "o" + PILE * "\\u0308" + "…"
+    ('👩U+200D💻', True)
     """
-    return escape(text.translate(_SHOWN), quote=True)
+    text = text.translate(_SHOWN)
+    return text if text.isascii() else _piles().sub(r"\1…", text)
+
+
+def esc(text: str) -> str:
+    """*text* as content of an element or of an attribute, as `shown` has it.
+
+    >>> esc('<b>"1"</b>\\n')
+    '&lt;b&gt;&quot;1&quot;&lt;/b&gt;⏎'
+    """
+    return escape(shown(text), quote=True)
 
 
 def excerpt(text: str, limit: int = 34, classes: str = "xp-x") -> str:
@@ -99,8 +115,10 @@ def page(label: str, sentence: str, *parts: str, alert: bool = False) -> str:
     else:
         said = f'<p class="xp-say" role="status" aria-live="polite" aria-atomic="true">{bold}</p>'
     # CSS skips the comment marks. A page that takes the style element away but keeps its text then shows nothing of it.
-    return "\n".join([f"<style><!--\n{css()}\n--></style>", f'<div class="xp" role="group" aria-label="{esc(label)}">', said,
-                      *parts, "</div>\n"])
+    styles = f"<style><!--\n{css()}\n--></style>"
+    # Without that class JupyterLab would set what stands between two dollar signs as mathematics.
+    begin = f'<div class="xp mathjax_ignore" role="group" aria-label="{esc(label)}">'
+    return "\n".join([styles, begin, said, *parts, "</div>\n"])
 
 
 def heading(title: str, note: str = "") -> str:

@@ -24,7 +24,7 @@ from labsupport.workbench.pictures.base import (
 )
 from labsupport.workbench.pictures.scrubber_cells import inked, window
 from labsupport.workbench.pictures.scrubber_log import seqs
-from labsupport.workbench.pictures.trimmed import shortened
+from labsupport.workbench.pictures.trimmed import quoted, shortened
 from labsupport.workbench.reconcile import Finding
 from labsupport.workbench.text import say
 
@@ -60,7 +60,8 @@ def business_picture(views: LogViews, known: Known, with_key: bool, show_text: b
 
 def point_words(point: Point) -> str:
     """When that is."""
-    return say(POINTS[point.kind], seq=point.number, type=point.name, tool=point.name)
+    name = quoted(point.name, 40)
+    return say(POINTS[point.kind], seq=point.number, type=name, tool=name)
 
 
 def answer_words(findings: Sequence[Finding]) -> str:

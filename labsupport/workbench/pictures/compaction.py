@@ -16,11 +16,14 @@ from labsupport.workbench.pictures.base import (
     tr,
 )
 from labsupport.workbench.pictures.compaction_rows import rows_table
-from labsupport.workbench.pictures.trimmed import shortened
+from labsupport.workbench.pictures.trimmed import quoted
 from labsupport.workbench.text import say
 
 BOX = 88
 """The height of the summary's box: a longer summary scrolls."""
+
+WHY = 300
+"""As much of the words of a refusal is said."""
 
 
 def compaction_picture(tries: Compactions, it: Tried, show_text: bool = False) -> str:
@@ -64,7 +67,7 @@ def _say_tail(tries: Compactions, it: Tried, start: int, end: int) -> str:
 
 
 def _say_pair(edge: Edge, start: int, end: int) -> str:
-    call_id = shortened(edge.call_id, 12)
+    call_id = quoted(edge.call_id, 12)
     if edge.result is None:
         said = say("b5_say_open", start=start, end=end, call=call_id, seq=edge.call)
     else:
@@ -83,7 +86,7 @@ def _say_empty(tries: Compactions, it: Tried, start: int, end: int) -> str:
 
 
 def _say_other(tries: Compactions, it: Tried, start: int, end: int) -> str:
-    return say("b5_say_other", start=start, end=end, why=it.why)
+    return say("b5_say_other", start=start, end=end, why=quoted(it.why, WHY))
 
 
 _REFUSALS = {"backwards": _say_backwards, "tail": _say_tail, "summary": _say_summary, "empty": _say_empty,

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from labsupport.lossless import utf16_length
 from labsupport.sessionlog.tokens import count_tokens
 from labsupport.workbench.pictures.base import Column, bar, esc, excerpt, number, page, table, td, th, tr
+from labsupport.workbench.pictures.trimmed import quoted
 from labsupport.workbench.text import say
 
 SAMPLES = {
@@ -31,5 +32,6 @@ def density_picture(texts: Mapping[str, str] | None = None) -> str:
                td(number(counted[name][1]), "xp-n"), td(number(ratios[name]), "xp-n xp-strong"),
                td(bar("structure", 0, ratios[name], max(ratios.values())), "xp-b"), classes="is-first")
             for name, text in texts.items()]
-    sentence = say("a2_density_sentence", most_name=most, most=in_thousand[most], least_name=least, least=in_thousand[least])
+    sentence = say("a2_density_sentence", most_name=quoted(most, 24), most=in_thousand[most],
+                   least_name=quoted(least, 24), least=in_thousand[least])
     return page(say("a2_density_label"), sentence, table(columns, rows))

@@ -21,6 +21,7 @@ from labsupport.workbench.pictures.base import (
     tr,
 )
 from labsupport.workbench.pictures.flush_chart import Dot, chart
+from labsupport.workbench.pictures.trimmed import quoted, shortened
 from labsupport.workbench.text import say
 
 NAMES = {"every_event": "b7_every_event", "on_barriers": "b7_on_barriers", "end_of_step": "b7_end_of_step",
@@ -58,7 +59,7 @@ def flush_picture(runs: Sequence[Run], views: LogViews, killed: float, policy: s
 
 
 def _cost_note(store: str, measured: Measured) -> str:
-    return say("b7_chart_ms", store=store) if measured.ms else say("b7_chart_count")
+    return say("b7_chart_ms", store=shortened(store, 20)) if measured.ms else say("b7_chart_count")
 
 
 def _sentence(run: Run, views: LogViews, killed: float, store: str, measured: Measured) -> str:
@@ -69,10 +70,10 @@ def _sentence(run: Run, views: LogViews, killed: float, store: str, measured: Me
     if running is not None:
         key_words = "b7_say_tool_known" if run.durable(killed) > running.began else "b7_say_tool_lost"
         said.append(say(key_words, seq=running.began))
-    said.append(say("b7_say_ms", n=len(run.flushes), ms=_ms(measured.ms[run.policy]), store=store) if measured.ms else
+    said.append(say("b7_say_ms", n=len(run.flushes), ms=_ms(measured.ms[run.policy]), store=quoted(store, 20)) if measured.ms else
                 say("b7_say_flushes", n=len(run.flushes)))
     if measured.failed:
-        said.append(say("b7_say_failed", error=measured.failed))
+        said.append(say("b7_say_failed", error=quoted(measured.failed, 200)))
     return say("b4_gap").join(said)
 
 

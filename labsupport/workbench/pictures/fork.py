@@ -32,7 +32,7 @@ from labsupport.workbench.pictures.scrubber_cells import (
     part_note,
     window,
 )
-from labsupport.workbench.pictures.trimmed import shortened
+from labsupport.workbench.pictures.trimmed import quoted, shortened
 from labsupport.workbench.text import say
 
 SURFACE_ROWS, ROOM = 7, 24
@@ -73,7 +73,7 @@ def sentence(views: LogViews, seq: int, outcome: Outcome) -> str:
     event = views.events[seq]
     if isinstance(outcome, ForkError):
         return "".join(_refusal(views, seq, outcome))
-    begins = say("b8_say_child", seq=seq, type=shortened(event.type, 30), child=shortened(outcome.id, 30),
+    begins = say("b8_say_child", seq=seq, type=quoted(event.type, 30), child=quoted(outcome.id, 30),
                  n=outcome.header.seed_length)
     ends = say("b8_say_seed_ended" if event.type == "session/end-seed" else "b8_say_end_seed")
     parts = [begins + ends, say("b8_say_surface", n=len(outcome.derive_messages()))]
@@ -84,9 +84,9 @@ def sentence(views: LogViews, seq: int, outcome: Outcome) -> str:
 
 
 def _refusal(views: LogViews, seq: int, error: ForkError) -> Iterator[str]:
-    yield say("b8_say_refused", seq=seq, type=shortened(views.events[seq].type, 30),
-              turn=shortened(str(views.rows[views.row_at(seq)].place.turn), 8))
-    waiting = [shortened(slot.call_id, 12) for slot in views.waiting(seq)]
+    yield say("b8_say_refused", seq=seq, type=quoted(views.events[seq].type, 30),
+              turn=quoted(str(views.rows[views.row_at(seq)].place.turn), 8))
+    waiting = [quoted(slot.call_id, 12) for slot in views.waiting(seq)]
     yield say("b8_say_waiting", calls=say("scrub_comma").join(waiting[:3] + ["…"] * (len(waiting) > 3))) if waiting else say(
         "b8_say_rest")
     yield say("b8_say_no_legal") if error.last_legal is None else say("b8_say_last_legal", seq=error.last_legal)

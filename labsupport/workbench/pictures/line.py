@@ -1,13 +1,20 @@
 """The picture of a session file with one broken line: what parse answers, what load does, and what is lost."""
+from collections.abc import Sequence
+
 from labsupport.errors import SessionFileError, SessionJsonError, SessionTornTailError
 from labsupport.miniagent import AssistantMessage, ToolMessage
 from labsupport.workbench.breakage import BREAKAGES, Reading, Trial, read_line
 from labsupport.workbench.pictures.base import Column, esc, excerpt, heading, key, number, page, role, swatch, table, td, th, tr
+from labsupport.workbench.pictures.trimmed import quoted
 from labsupport.workbench.text import say
 
 WIDTHS = {"number": 44, "holds": 150, "text": 356, "parse": 166, "load": 160}
 AROUND, CHANGED = 100, 110
 """Characters shown before and after a change, and of the change itself: three rows of the box, whatever is broken."""
+KEYS = 4
+"""As many keys that a message does not keep are named."""
+WHOLE = 2 * (AROUND + CHANGED)
+"""And of a line in which nothing was changed."""
 PUT = 'class="xp-strong" style="text-decoration:none;background:var(--xp-wash);outline:1px solid var(--xp-rule)"'
 """How the characters that were put in look: on a ground of their own, for a line under blue words is a link."""
 
@@ -39,10 +46,15 @@ def _lost(trial: Trial, reading: Reading) -> str:
     if isinstance(result, SessionFileError):
         return say("a1_lost_all", n=len(trial.before))
     if reading.dropped:
-        return say("a1_lost_key", keys=", ".join(reading.dropped))
+        return say("a1_lost_key", keys=_keys(reading.dropped))
     if len(result) < len(trial.before):
         return say("a1_lost_message", n=len(trial.before) - len(result))
     return say("a1_lost_nothing" if trial.same else "a1_lost_value")
+
+
+def _keys(names: Sequence[str]) -> str:
+    """*names* of keys, the first of them where there are many."""
+    return ", ".join([quoted(name, 24) for name in names[:KEYS]] + ["…"] * (len(names) > KEYS))
 
 
 # The file
@@ -102,7 +114,7 @@ def _at_length(trial: Trial) -> str:
     most = min(len(old), len(new)) - same
     tail = next((i for i in range(most) if old[-1 - i] != new[-1 - i]), most)
     gone, put, end = old[same:len(old) - tail], new[same:len(new) - tail], old[len(old) - tail:]
-    start = old[:same] if not (gone or put) else _last(old[:same], AROUND)
+    start = _first(old[:same], WHOLE) if not (gone or put) else _last(old[:same], AROUND)
     parts = [esc(start), f'<del class="xp-q">{esc(_first(gone, CHANGED))}</del>' if gone else "",
              f"<ins {PUT}>{esc(_first(put, CHANGED))}</ins>" if put else "", esc(_first(end, AROUND))]
     return (f'<div style="margin:10px 0">{heading(say("a1_now", at=trial.at), say("a1_now_note"))}\n'
@@ -125,7 +137,7 @@ def _last(text: str, limit: int) -> str:
 def _verdicts(trial: Trial, reading: Reading) -> str:
     result = trial.result
     is_json = {"message": "a1_yes", "record": "a1_yes", "text": "a1_no", "empty": "a1_holds_empty"}
-    dropped = say("a1_dropped", keys=", ".join(reading.dropped)) if reading.dropped else ""
+    dropped = say("a1_dropped", keys=_keys(reading.dropped)) if reading.dropped else ""
     if isinstance(result, SessionFileError):
         words = ("a1_load_torn" if isinstance(result, SessionTornTailError)
                  else "a1_load_json" if isinstance(result, SessionJsonError) else "a1_load_record")

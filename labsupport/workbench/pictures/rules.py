@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from labsupport.errors import ContextSerializationError
 from labsupport.miniagent import ContextBudget, Message, ToolMessage, estimate_context_chars
 from labsupport.workbench.pictures.base import Column, heading, number, page, panels, table, td, tr
-from labsupport.workbench.pictures.trimmed import Trimmed, message_cell, role_cell, trimmed, unit_cells
+from labsupport.workbench.pictures.trimmed import Trimmed, message_cell, quoted, role_cell, trimmed, unit_cells
 from labsupport.workbench.text import say
 
 
@@ -45,7 +45,7 @@ def _sentence(chapter: Trimmed, closed: Trimmed) -> str:
     parts = [say("a2_rules_differ", budget=budget, chapter=counts[0], closed=counts[1])]
     if chapter.lost:
         results = [chapter.budget.messages[index] for index in sorted(chapter.lost)]
-        ids = [message.tool_call_id[:12] for message in results if isinstance(message, ToolMessage)]
+        ids = [quoted(message.tool_call_id, 12) for message in results if isinstance(message, ToolMessage)]
         parts.append(say("a2_rules_lost", ids=", ".join(ids[:3]) + (" …" if len(ids) > 3 else "")))
     if closed.fit is None:
         parts.append(say("a2_rules_refused", needed=closed.needed))

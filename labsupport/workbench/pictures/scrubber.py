@@ -5,7 +5,7 @@ from labsupport.workbench.pictures.scrubber_log import log_panel
 from labsupport.workbench.pictures.scrubber_status import status_panel, status_words
 from labsupport.workbench.pictures.scrubber_surface import surface_panel
 from labsupport.workbench.pictures.scrubber_transcript import transcript_panel
-from labsupport.workbench.pictures.trimmed import shortened
+from labsupport.workbench.pictures.trimmed import quoted
 from labsupport.workbench.text import say
 
 LEGEND = (("u", "●", "role_user"), ("a", "■", "role_assistant"), ("c", "▸", "scrub_key_call"), ("r", "◃", "scrub_key_result"),
@@ -32,7 +32,7 @@ def sentence(views: LogViews, seq: int) -> str:
     event, row = views.events[seq], views.rows[views.row_at(seq)]
     kind = event.type if row.count == 1 else (
         f"{event.type}, {say('scrub_chunks_part', seen=seq - row.first + 1, count=row.count)}")
-    parts = [say("scrub_at", seq=seq, type=shortened(kind, 48)), say("scrub_said_events", n=seq + 1),
+    parts = [say("scrub_at", seq=seq, type=quoted(kind, 48)), say("scrub_said_events", n=seq + 1),
              say("scrub_said_model", n=views.model_sees(seq))]
     shadowed = sum(by <= seq for by in views.shadowed_by.values())
     if shadowed:
@@ -43,20 +43,20 @@ def sentence(views: LogViews, seq: int) -> str:
 
 def _turn(views: LogViews, seq: int) -> str:
     state, turn = views.turn_states[seq], span_at(views.turns, seq)
-    number = shortened(str(state["turn"]), 8)
+    number = quoted(str(state["turn"]), 8)
     if state["status"] == "none":
         return say("scrub_said_no_turn")
     if state["status"] != "running" or turn is None:
-        return say("scrub_said_ended", turn=number, status=status_words(state["status"]))
+        return say("scrub_said_ended", turn=number, status=quoted(status_words(state["status"]), 40))
     step = span_at(views.steps, seq)
     if state["step"] is None or step is None:
         return say("scrub_said_turn", turn=number, since=turn.began)
-    return say("scrub_said_step", turn=number, since=turn.began, step=shortened(str(state["step"]), 8), step_since=step.began)
+    return say("scrub_said_step", turn=number, since=turn.began, step=quoted(str(state["step"]), 8), step_since=step.began)
 
 
 def _waiting(views: LogViews, seq: int) -> str:
     slots = views.waiting(seq)
     if not slots:
         return say("scrub_said_none_waits")
-    names = [shortened(slot.call_id, 12) for slot in slots[:3]] + (["…"] if len(slots) > 3 else [])
+    names = [quoted(slot.call_id, 12) for slot in slots[:3]] + (["…"] if len(slots) > 3 else [])
     return say("scrub_said_waiting", calls=say("scrub_comma").join(names))

@@ -128,6 +128,15 @@ def message_cell(message: Message, room: int, show_text: bool) -> str:
     return td(" ".join(parts))
 
 
+def quoted(text: str, room: int) -> str:
+    """*text* from a log as a sentence has it: shortened, and its stars make nothing bold.
+
+    >>> quoted("**a** longer name", 8)
+    '∗∗a∗∗ l…'
+    """
+    return shortened(text, room).replace("*", "∗")
+
+
 def shortened(text: str, room: int) -> str:
     """The beginning of *text* that *room* columns hold, a Chinese character being two of them wide; … stands for the rest.
 

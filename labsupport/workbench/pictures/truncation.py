@@ -16,6 +16,7 @@ from labsupport.workbench.pictures.base import (
     th,
     tr,
 )
+from labsupport.workbench.pictures.trimmed import quoted
 from labsupport.workbench.pictures.truncation_rows import Whole, rows_table, whole_lines
 from labsupport.workbench.text import say
 
@@ -76,8 +77,8 @@ def sentence(whole: Whole, cut: Cut, handled: Handled) -> str:
 
 def _short(closer: Closer) -> str:
     if closer.closes == "call":
-        return f"{closer.call_id} {say('b4_unknown' if closer.unknown else 'b4_not_started')}"
-    return say("b4_turn" if closer.closes == "turn" else "b4_step", number=closer.number)
+        return f"{quoted(closer.call_id, 12)} {say('b4_unknown' if closer.unknown else 'b4_not_started')}"
+    return say("b4_turn" if closer.closes == "turn" else "b4_step", number=quoted(str(closer.number), 12))
 
 
 # What nobody can claim

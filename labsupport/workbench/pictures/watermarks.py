@@ -7,7 +7,7 @@ from labsupport.workbench.log_views import LogViews
 from labsupport.workbench.pictures.base import Column, esc, excerpt, key, number, page, panels, percent, table, td, th, tr
 from labsupport.workbench.pictures.scrubber_cells import panel_head
 from labsupport.workbench.pictures.scrubber_log import log_panel
-from labsupport.workbench.pictures.trimmed import shortened
+from labsupport.workbench.pictures.trimmed import quoted, shortened
 from labsupport.workbench.text import say
 from labsupport.workbench.watermarks import UnitViews
 
@@ -43,10 +43,10 @@ def sentence(units: UnitViews, seq: int) -> str:
     keys = [unit.key for unit in units.units]
     parts = []
     for state, words in SAID.items():
-        named = [shortened(key, 24) for key in keys if _state(units, key, seq) == state]
+        named = [quoted(key, 24) for key in keys if _state(units, key, seq) == state]
         if named:
             parts.append(say(words, keys=say("scrub_comma").join(named)))
-    at = say("b3_say_at", seq=seq, type=shortened(units.events[seq].type, 40))
+    at = say("b3_say_at", seq=seq, type=quoted(units.events[seq].type, 40))
     return at + say("b3_say_next").join(parts) + say("b3_say_end")
 
 

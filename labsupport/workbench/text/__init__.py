@@ -55,6 +55,11 @@ def speaking(lang: Language) -> Iterator[None]:
         _spoken.reset(token)
 
 
+def spoken() -> Language:
+    """The language that `say` speaks now."""
+    return _spoken.get() or _notebook_language()
+
+
 def say(key: str, /, **values: object) -> str:
     """The words *key* in the notebook's language, with *values* put in.
 
@@ -64,7 +69,7 @@ def say(key: str, /, **values: object) -> str:
 
     Unknown keys and missing values raise KeyError.
     """
-    lang = _spoken.get() or _notebook_language()
+    lang = spoken()
     forms = vocabulary()[key]
     form = "one" if lang == "en" and "one" in forms and values.get("n") == 1 else lang
     return forms[form].format(**values)

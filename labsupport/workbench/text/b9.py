@@ -2,7 +2,7 @@
 
 WORDS = {
     "b9_label": {"zh": "进程死后，日志、查询状态和账本各知道什么", "en": "What log, query state and ledger know after a death"},
-    "b9_slider": {"zh": "死亡时刻", "en": "killed at"},
+    "b9_slider": {"zh": "杀死的时刻", "en": "killed at"},
     "b9_tool": {"zh": "工具 send_invoice", "en": "send_invoice"},
     "b9_with_key": {"zh": "带幂等键", "en": "with a key"},
     "b9_without_key": {"zh": "不带键", "en": "without a key"},
@@ -42,7 +42,7 @@ WORDS = {
     },
     "b9_again_no_log": {"zh": "还没有日志，无从续写", "en": "there is no log to resume"},
     "b9_say_killed": {
-        "zh": "死亡时刻：{when}。记下的 {n} 个事件，磁盘上有 **{kept}** 个。",
+        "zh": "杀死的时刻：{when}。记下的 {n} 个事件，磁盘上有 **{kept}** 个。",
         "en": "Killed {when}. On the disk: **{kept}** of {n} events.",
         "one": "Killed {when}. On the disk: **{kept}** of {n} event.",
     },
@@ -107,7 +107,7 @@ WORDS = {
     "b9_col_replayed": {"zh": "重放五次之后", "en": "replayed five times"},
     "b9_events": {"zh": "{n} 个事件", "en": "{n} events", "one": "{n} event"},
     "b9_gone": {"zh": "没有了", "en": "gone"},
-    "b9_col_when": {"zh": "死亡时刻", "en": "killed"},
+    "b9_col_when": {"zh": "杀死的时刻", "en": "killed"},
     "b9_col_log_says": {"zh": "日志说", "en": "the log says"},
     "b9_col_ledger_says": {"zh": "账本回答", "en": "the ledger says"},
     "b9_col_sent": {"zh": "账单", "en": "invoices"},
@@ -150,27 +150,49 @@ WORDS = {
     },
     "b9_ev_no_crash": {"zh": "没有补写的结果：没有崩溃过", "en": "it wrote no result: nothing crashed"},
     "b9_case_once": {"zh": "第一次调用", "en": "a first call"},
-    "b9_case_before": {"zh": "进程死在发送之前，再重试", "en": "a retry after a death before anything was sent"},
-    "b9_case_same": {"zh": "账单已发出、结果没记下，再重试", "en": "a retry after the invoice went out unnoticed"},
-    "b9_case_call": {"zh": "账单已发出，用另一个调用 id 重试", "en": "a retry by another call"},
-    "b9_case_later": {"zh": "账单已发出，晚一点再重试", "en": "a retry at a later time"},
-    "b9_case_two": {
-        "zh": "同一个客户、同样金额、号不同的两张账单",
-        "en": "two invoices to one customer over one amount",
+    "b9_case_before": {"zh": "进程死在发送之前，重试时", "en": "a retry after a death before anything was sent"},
+    "b9_case_same": {"zh": "账单已发出，同一次调用原样再来一遍", "en": "a call that is made once more, exactly as it was,"},
+    "b9_case_log": {
+        "zh": "账单已发出、结果没记下，恢复之后在下一轮重试",
+        "en": "a retry in the next turn, after the invoice went out unnoticed,",
     },
-    "b9_case_changed": {"zh": "同一个号再来一次，金额变了", "en": "a number that is out and comes with another amount"},
+    "b9_case_session": {"zh": "账单已发出，由另一个会话重试", "en": "a retry by another session"},
+    "b9_case_call": {"zh": "账单已发出，用另一个调用 id 重试", "en": "a retry by another call"},
+    "b9_case_later": {"zh": "账单已发出，两天之后重试", "en": "a retry two days later"},
+    "b9_case_two": {
+        "zh": "同一个客户、同样金额的两张账单 {one} 和 {other}",
+        "en": "two invoices to one customer over one amount, {one} and {other},",
+    },
+    "b9_case_amount": {"zh": "同一个号再来一次，金额变了", "en": "a number that is out and comes with another amount"},
+    "b9_case_customer": {"zh": "同一个号再来一次，客户变了", "en": "a number that is out and comes with another customer"},
     "b9_case_at_once": {"zh": "两个进程同时发同一张账单", "en": "two processes that send one invoice at the same time"},
+    "b9_case_process": {
+        "zh": "账单已发出，两天之后换一个新进程重试",
+        "en": "a retry in a new process two days later",
+    },
     "b9_wrong_nothing": {
         "zh": "{case}：账本里什么也没有。函数要通过 ledger.send 发出账单。",
         "en": "On {case} there is nothing in the ledger. Your function has to send it, with ledger.send.",
     },
+    "b9_wrong_extra": {
+        "zh": "{case}：账本里有 {n} 笔操作。只该有一笔，就是这张账单。",
+        "en": "On {case} there are {n} operations in the ledger. There has to be one, the invoice.",
+    },
     "b9_wrong_value": {
-        "zh": "{case}：要返回操作的 id，例如 op-0001。",
-        "en": "On {case} your function has to return the operation's id, such as op-0001.",
+        "zh": "{case}：要返回这一笔操作的 id，这里是 {id}。",
+        "en": "On {case} your function has to return the id of the operation, {id}.",
+    },
+    "b9_wrong_other_id": {
+        "zh": "{case}：对 {number} 要返回它自己那一笔的 id，这里是 {id}。",
+        "en": "On {case} your function has to return the id of the operation of {number} itself, {id}.",
     },
     "b9_wrong_payload": {
         "zh": "{case}：账本里的操作不是种类为 invoice、内容为 order 的那一笔。",
         "en": "On {case} the ledger does not hold an operation of the kind invoice with the order as its payload.",
+    },
+    "b9_wrong_mutated": {
+        "zh": "{case}：你的函数改动了 order。它是调用者的，重试还要用原样的那一份。",
+        "en": "On {case} your function changed the order. That belongs to the caller, and a retry needs it as it was.",
     },
     "b9_wrong_no_key": {
         "zh": "{case}：发出了 {n} 张。没有键，账本把每次调用都当成新的。",
@@ -181,8 +203,9 @@ WORDS = {
         "en": "On {case} there are {n} invoices. Your key is another one at each call; a retry has to bring the same.",
     },
     "b9_wrong_clock": {
-        "zh": "{case}：发出了 {n} 张。你的键里有时间，晚一点就是另一个键了。",
-        "en": "On {case} there are {n} invoices. Your key has the time in it, and a retry comes later: another key.",
+        "zh": "{case}：发出了 {n} 张。你的键里有时间，哪怕只到小时、到天，过些时候也是另一个键了。",
+        "en": "On {case} there are {n} invoices. Your key has the time in it; cut to the hour or the day, it is another key "
+              "later all the same.",
     },
     "b9_wrong_call_id": {
         "zh": "{case}：发出了 {n} 张。你的键里有调用 id；重试是另一个调用，键也就变了。",
@@ -192,27 +215,40 @@ WORDS = {
         "zh": "{case}：发出了 {n} 张。你看的是日志，可日志里正缺那个结果；问账本。",
         "en": "On {case} there are {n} invoices. You asked the log, and the very result is missing there: ask the ledger.",
     },
+    "b9_wrong_log_key": {
+        "zh": "{case}：发出了 {n} 张。你的键是从日志里来的；重试时，日志已经是另一份了。",
+        "en": "On {case} there are {n} invoices. Your key is made of the log, and by the retry the log is another one.",
+    },
     "b9_wrong_never": {
         "zh": "{case}：一张也没有发。日志里有调用，不等于外面发生过。",
         "en": "On {case} no invoice went out at all. A call in the log does not say that anything happened outside.",
     },
     "b9_wrong_merged": {
-        "zh": "{case}：第二张没有发出去。键要认出这一张账单，不能只认客户、金额或工具。",
-        "en": "On {case} the second one did not go out. A key stands for one invoice, not for a customer, an amount or a "
-              "tool.",
+        "zh": "{case}：{number} 没有发出去。键要认出这一张账单，不能只认客户、金额、工具，或者账单号的一部分。",
+        "en": "On {case} your function did not send {number}. A key stands for one invoice, not for a customer, an amount, a "
+              "tool, or a part of the number.",
     },
     "b9_wrong_content": {
         "zh": "{case}：又发了一张。你的键随内容而变；同一个号只能有一张账单。",
         "en": "On {case} another one went out. Your key changes with the content, and one number is one invoice.",
     },
     "b9_wrong_swallowed": {
-        "zh": "{case}：你的函数说已经发了，可发出去的是另一个金额。两者不符，要让账本的错误出来，请人来看。",
-        "en": "On {case} your function says that it was sent, but what was sent has another amount. That is for a person: let "
+        "zh": "{case}：你的函数说已经发了，可发出去的是另一份内容。两者不符，要让账本的错误出来，请人来看。",
+        "en": "On {case} your function says that it was sent, but what was sent has other content. That is for a person: let "
               "the ledger's error come through.",
     },
     "b9_wrong_race": {
         "zh": "{case}：发出了 {n} 张。先查后发，两步之间另一个进程也查过了；把键交给 send，让账本一步做完。",
         "en": "On {case} there are {n} invoices. Between your look and your send the other process had looked as well; give "
               "send the key, and the ledger does both in one step.",
+    },
+    "b9_wrong_process": {
+        "zh": "{case}：发出了 {n} 张。hash() 的值、内存里的变量、进程号、本机的文件，换一个进程就不同了；键只能由 order 而来。",
+        "en": "On {case} there are {n} invoices. What hash() gives, a variable in memory, a process id or a file of its own is "
+              "another one there; make the key of the order alone.",
+    },
+    "b9_wrong_wall_clock": {
+        "zh": "{case}：发出了 {n} 张。你的键里有电脑此刻的日期或时间；键只能由 order 而来。",
+        "en": "On {case} there are {n} invoices. Your key has the computer's date or time in it; make it of the order alone.",
     },
 }

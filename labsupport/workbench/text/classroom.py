@@ -31,7 +31,6 @@ WORDS = {
         "en": "Nothing was handed in, in {folder}. Name the folder of what was downloaded with --from.",
     },
     "class_page": {"zh": "全班情况：{path}", "en": "the class on one page: {path}"},
-    "class_lang": {"zh": "zh", "en": "en"},
     "class_title": {"zh": "全班情况", "en": "The class"},
     "class_said": {
         "zh": "名单上 {all} 人，{n} 人交了作业，涉及 {labs} 个实验。还没有做对的练习共 {stuck} 道次。",
