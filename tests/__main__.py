@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 
-from tests import chromium
+from tests import chromium, proxy
 
 STAGES = {
     "ruff": ["ruff", "check", "."],
@@ -33,10 +33,11 @@ def run(stages: dict[str, list[str]]) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser("lab.py test", epilog="any other arguments go to pytest, and only pytest runs")
-    parser.add_argument("--install-browser", action="store_true", help="install a browser first, if there is none")
+    parser.add_argument("--install-browser", action="store_true", help="first install a browser and the hub's proxy")
     options, arguments = parser.parse_known_args()
     if options.install_browser or os.environ.get("CI") == "true":
         chromium.install()
+        proxy.install()
     return run({"pytest": ["pytest", *arguments]} if arguments else STAGES)
 
 

@@ -6,7 +6,6 @@ The same shape for everybody, with other ids, numbers and faults, all of which f
 a student gets is students/ID.zip: notebooks, data, and the file `.student` that the notebooks and their checks read.
 """
 import argparse
-import json
 import os
 import secrets
 import shutil
@@ -17,7 +16,7 @@ from pathlib import Path
 
 from labsupport.classroom.course import ID, Course, asked, seed_of
 from labsupport.errors import CourseError, LabError
-from labsupport.own import FILE
+from labsupport.own import mark
 
 
 def enrol(course: Course, ids: list[str], course_seed: int) -> dict[str, int]:
@@ -33,12 +32,6 @@ def enrol(course: Course, ids: list[str], course_seed: int) -> dict[str, int]:
         roster.setdefault(id, seed_of(id, course_seed))
     course.write_roster(roster)
     return roster
-
-
-def mark(folder: Path, seed: int, data: str) -> None:
-    """Say in *folder* whose it is: the seed, and where the data are, seen from there."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / FILE).write_text(json.dumps({"seed": seed, "data": data}) + "\n", "utf-8")
 
 
 def make_data(folder: Path, seed: int) -> None:

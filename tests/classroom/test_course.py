@@ -153,6 +153,9 @@ def test_minutes_leave_out_the_pause(course):
 def test_feedback_is_written_for_every_graded_submission(course):
     pages = {path.parent.parent.name for path in (course.folder / "feedback").glob("*/*/*.html")}
     assert pages == STUDENTS.keys()
+    page = (course.folder / "feedback" / "some" / B4 / f"{B4}.html").read_text("utf-8")
+    assert CANARY in page  # it is the student's own
+    assert re.findall(r"""(?:src|href)=["'](?:https?:)?//[^"']*["']""", re.sub(r"(?s)<a .*?>", "", page)) == []
 
 
 def test_what_was_not_taken_is_said(course):
