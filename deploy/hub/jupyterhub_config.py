@@ -40,7 +40,7 @@ c.JupyterHub.spawner_class = "systemd"
 c.JupyterHub.cleanup_servers = False  # a restart of the hub leaves the learners at work
 c.Spawner.mem_limit = "2G"  # enough for the server and every lab open at once; docs/hub.md has what was measured
 c.Spawner.cpu_limit = 1.0  # of a core
-c.SystemdSpawner.isolate_tmp = True  # the labs' scratch folders lie in /tmp
+c.SystemdSpawner.isolate_tmp = True  # the scratch folders of the labs lie among the temporary files
 c.SystemdSpawner.unit_extra_properties = {
     "OOMPolicy": "continue",  # at the limit the largest kernel ends, and not the learner's whole server
     "TasksMax": "300",  # a loop that starts processes stops here
