@@ -11,14 +11,15 @@ import sys
 import time
 import urllib.request
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import lab
 
 DEPLOY = lab.ROOT / "deploy"
 STATE = lab.ROOT / ".lab"  # what JupyterLab remembers here, apart from the learner's other Jupyters
-WORDS = {
+Words = dict[str, tuple[str, str]]
+WORDS: Words = {
     "starting": ("Starting JupyterLab …", "正在启动 JupyterLab ……"),
     "address": ("The workbook is open at\n\n    {0}\n\nStart page: {1}. Ctrl-C here stops it.",
                 "练习册已经打开，地址是\n\n    {0}\n\n起始页：{1}。在这里按 Ctrl-C 停止。"),
@@ -60,9 +61,12 @@ def variables(state: Path, token: str) -> dict[str, str]:
     return dict(os.environ, JUPYTER_TOKEN=token) | {name: str(state / folder) for name, folder in folders.items()}
 
 
-def answers(address: str, token: str) -> bool:
-    """Whether the server at *address* is the one with this *token*. No proxy of the learner's is asked: this is loopback."""
-    request = urllib.request.Request(f"{address}/api/status", headers={"Authorization": f"token {token}"})
+def answers(address: str, token: str, path: str = "/api/status") -> bool:
+    """Whether the server at *address* is the one with this *token*, which it wants for *path*.
+
+    No proxy of the learner's is asked: this is loopback.
+    """
+    request = urllib.request.Request(address + path, headers={"Authorization": f"token {token}"})
     try:
         with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=2):
             return True
@@ -80,13 +84,24 @@ def running(root: Path, state: Path, port: int, token: str, settings: Path) -> I
     notebooks = sorted(str(path) for path in root.glob("notebooks/*/*.ipynb"))
     subprocess.run([sys.executable, "-m", "nbformat.sign", "--log-level=ERROR", *notebooks], env=env,
                    stdout=subprocess.DEVNULL, check=False)
-    process = subprocess.Popen([sys.executable, *server(root, port, settings)], env=env, cwd=root, stdin=subprocess.DEVNULL)
+    with started(server(root, port, settings), env, root, lambda: answers(address, token)) as process:
+        yield process, address
+
+
+@contextlib.contextmanager
+def started(arguments: list[str], env: dict[str, str], folder: Path,
+            ready: Callable[[], bool]) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a server, `python` with these *arguments*, in *folder*; give its process when it is *ready*, and stop it after.
+
+    A server that ends before it is ready is a `ChildProcessError`.
+    """
+    process = subprocess.Popen([sys.executable, *arguments], env=env, cwd=folder, stdin=subprocess.DEVNULL)
     try:
-        while not answers(address, token):
+        while not ready():
             if process.poll() is not None:
                 raise ChildProcessError(process.returncode)
             time.sleep(0.2)
-        yield process, address
+        yield process
     finally:
         if os.name != "nt":  # there Ctrl-C has reached the server too, and terminate() would leave its kernels
             process.terminate()
@@ -102,38 +117,44 @@ def has_display() -> bool:
     return os.name == "nt" or sys.platform == "darwin" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")))
 
 
-def show(port: int, lang: str, browser: bool) -> None:
+def open_notebooks(port: int, lang: str, browser: bool) -> None:
     """Serve the workbook on *port*, print the address of its start page and open it in a *browser*, until the server ends."""
     token, page = secrets.token_hex(24), f"notebooks/{lang}/00_start_here.ipynb"
     with running(lab.ROOT, STATE, port, token, DEPLOY / "jupyterlab" / lang) as (process, address):
         url = f"{address}/lab/tree/{page}?token={token}"
         print(lab.words(WORDS, "address", lang, url, page), flush=True)
-        if browser:
-            webbrowser.open(url)
-        if code := process.wait():
-            sys.exit(lab.words(WORDS, "ended", lang, code))
-    print(lab.words(WORDS, "stopped", lang), flush=True)  # by its own menu
+        attend(process, url, browser, WORDS, lang)
 
 
-def main() -> None:
+def attend(process: subprocess.Popen[bytes], url: str, browser: bool, table: Words, lang: str) -> None:
+    """Open *url* in a *browser*, and wait until the server *process* ends, which it does well only by its own menu."""
+    if browser:
+        webbrowser.open(url)
+    if code := process.wait():
+        sys.exit(lab.words(table, "ended", lang, code))
+    print(lab.words(table, "stopped", lang), flush=True)
+
+
+def main(serve: Callable[[int, str, bool], None] = open_notebooks, table: Words = WORDS) -> None:
+    """Find a port and *serve* on it, in the language and with the browser that the arguments say; *table* has the words."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--lang", choices=("zh", "en"), required=True)
     parser.add_argument("--no-browser", action="store_true")
     parser.add_argument("--port", type=int)
     args = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # so that the server is stopped too
-    print(lab.words(WORDS, "starting", args.lang), flush=True)
+    print(lab.words(table, "starting", args.lang), flush=True)
     try:
         while (port := free_port(args.port)) is not None:
             try:
-                return show(port, args.lang, has_display() and not args.no_browser)
+                return serve(port, args.lang, has_display() and not args.no_browser)
             except ChildProcessError:
                 if free_port(port) is not None:
-                    sys.exit(lab.words(WORDS, "died", args.lang))
-                print(lab.words(WORDS, "lost", args.lang, port), flush=True)
-        sys.exit(lab.words(WORDS, "taken", args.lang, args.port))
+                    sys.exit(lab.words(table, "died", args.lang))
+                print(lab.words(table, "lost", args.lang, port), flush=True)
+        sys.exit(lab.words(table, "taken", args.lang, args.port))
     except KeyboardInterrupt:
-        print("\n" + lab.words(WORDS, "stopped", args.lang), flush=True)
+        print("\n" + lab.words(table, "stopped", args.lang), flush=True)
 
 
 if __name__ == "__main__":

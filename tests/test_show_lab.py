@@ -191,7 +191,8 @@ def shown(tmp_path, request):
     """A real `lab.py show` in a language, in a process group of its own; its process and the address it printed."""
     command = [sys.executable, "-c", SERVE, tmp_path, "--lang", request.param, "--no-browser"]
     process = subprocess.Popen(command, cwd=lab.ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
-                               env=dict(os.environ, PYTHONIOENCODING="utf-8"), start_new_session=True)
+                               env=dict(os.environ, PYTHONIOENCODING="utf-8"), start_new_session=True,
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # ignored in a background job
     lines = iter(process.stdout.readline, "")
     yield process, next(line.strip() for line in lines if line.startswith("    http"))
     if process.poll() is None:
