@@ -55,7 +55,7 @@ def main() -> None:
     args = parser.parse_args()
     try:
         course = release(asked(args.course), args.lang, chosen(args.names, graded()))
-    except LabError as error:
+    except (LabError, OSError) as error:
         sys.exit(str(error))
     print(f"{course.folder}: {len(course.labs)} labs ({course.lang}), source/ and release/")
 

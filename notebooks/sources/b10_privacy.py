@@ -20,7 +20,7 @@
 # Afterwards you can:
 #
 # - **tell** the four levels of a request apart, and name the keys and attachments that one rests on
-# - **predict** what a deletion does: whose requests it ends, and what it cannot reach
+# - **predict** what a deletion does: whose requests are lost, and what it cannot reach
 # - **check** an export: on which line is the name still?
 
 # %% imports
@@ -66,8 +66,8 @@ print(*[f"{event.seq} {event.type} {event.data}" for event in first], sep="\n")
 # 三段，是租户（这家诊所）、类别、版本：
 
 # %% look-stored [markdown] lang="en"
-# On the disk these three have the same seq, type and ids, and not their words. In their place stands a ciphertext, or a
-# reference to an **attachment**, a file outside of the log. What does it take to read them? The parts of a
+# On the disk these three have the same seq, type and ids, but not the words. In their place stands a ciphertext, or a
+# reference to an **attachment**, a file outside the log. What does it take to read them? The parts of a
 # key, `clinic-a/prompt@1`, are the tenant (this clinic), the class and the version:
 
 # %% settled
@@ -80,10 +80,10 @@ for event in first:
 # ## 哪些字段，怎么存
 #
 # 事件的类型、seq、轮次、id 是**结构**，不加密：没有它们，日志打不开（所以 id 里不要放名字）。其余都是**内容**，按类别
-# 决定怎么存；表里没有写到的字段和键，也算内容。这是 `visit` 的内容：
+# 决定怎么存；不认得的字段和键，也算内容。这是 `visit` 的内容：
 
 # %% classes [markdown] lang="en"
-# ## Which field is kept how
+# ## How each field is kept
 #
 # Types, seqs, turns and ids are **structure** and stay as they are; without them no log opens (so no id should be anybody's
 # name). All the rest is **content**, and its class decides how it is kept. A field or a key that no table knows is content,
@@ -101,7 +101,7 @@ class_table(visit.events, POLICY)
 
 # %% classes-why [markdown] lang="en"
 # The name is nearly everywhere: the title repeats the question, the answer repeats the result, and the chunks repeat the
-# answer. To look after what people say is not enough.
+# answer. Looking after what people say is not enough.
 #
 # The ciphertext stays in the log; its key lies in another database, one for each tenant and class. Arguments and results of
 # tools became attachments, and the name of such a file is a digest of what is inside. It takes a **key** to compute it.
@@ -117,26 +117,27 @@ for digest in (hashlib.sha256(NAME.encode()).hexdigest(), ref.removeprefix("atta
 # %% levels [markdown] lang="zh"
 # ## 四种可重建程度
 #
-# 一次请求里，模型读到的每一段从哪里来？全在日志里，是**完整**；有加密的，**要密钥**；有引用的，**要附件**；
+# 一次请求里，模型读到的每一段从哪里来？全在日志里，是**完整**；有加密的，**要密钥**；有引用的，**要附件**（也许还要密钥）；
 # 缺了任何一样，就**不能重建**。五份日志里的每一次请求：
 
 # %% levels [markdown] lang="en"
 # ## Four levels
 #
 # Where does each piece of a request come from? From the log alone: it is **whole**. Some of it encrypted: **with key**.
-# Some of it elsewhere: **with attachment**. Anything of it missing: **gone**. Every request of the five logs:
+# Some of it elsewhere: **with attachment**, perhaps with a key too. Anything of it missing: **gone**.
+# Every request of the five logs:
 
 # %% level-table
 asked = look("clinic", LOGS).levels
 level_table(asked)
 
 # %% levels-why [markdown] lang="zh"
-# 流的碎片、标题和错误不算在内：模型没有读过它们。分叉带着父会话的历史，所以那几次请求也靠父会话的密钥和附件。
+# 流的碎片、标题和错误不算在内：模型没有读过它们。分叉带着父会话的历史，所以它的请求也靠父会话的密钥和附件。
 # 到底是哪几把？以 `visit` 的最后一次请求为例：
 
 # %% levels-why [markdown] lang="en"
-# Raw chunks, titles and errors count for nothing here: no model was sent them. The fork has its parent's history, so those
-# requests rest on its parent's keys and attachments as well. Which ones? Those of the last request of `visit`:
+# Raw chunks, titles and errors count for nothing here: no model was sent them. The fork has its parent's history, so its
+# requests rest on its parent's keys and attachments as well. Which ones does a request need? The last one of `visit`:
 
 # %% needed
 print(*[need.label[:22] for need in sorted(asked[VISIT][-1].needs)], sep="\n")
@@ -145,7 +146,7 @@ print(*[need.label[:22] for need in sorted(asked[VISIT][-1].needs)], sep="\n")
 # 有了密钥和附件，重建出来的请求与内存里的一样吗？
 
 # %% rebuild [markdown] lang="en"
-# With keys and attachments, is what is rebuilt the same as it was in memory?
+# With keys and attachments at hand, is the rebuilt request the same as the one in memory?
 
 # %% rebuilt
 with opened("clinic") as vault:
@@ -186,9 +187,9 @@ print(*erased.lost)
 
 # %% delete-why [markdown] lang="zh"
 # 第一轮的话留在后面每一次请求的历史里，所以 `visit` 后面的请求也不能重建了，尽管它们自己的话用的是第 2 版。分叉、子智能体
-# 也在内：密文抄到哪里，删密钥都够得着。这张单子删除前就算得出，应当先给人看。
+# 也在内：同一把密钥加密的，在哪一份日志里都打不开了。这张单子删除前就算得出，应当先给人看。
 #
-# 先看了就会发现最后一行不对：`checkup` 是王芳的，她什么也没有要求。
+# 先看了就会发现最后一项不对：`checkup` 是王芳的，她什么也没有要求。
 #
 # ## 一把密钥，几位病人
 #
@@ -200,8 +201,9 @@ print(*erased.lost)
 
 # %% delete-why [markdown] lang="en"
 # What was said in the first turn is in the history of every later request, so the later ones of `visit` are lost as well,
-# although their own prompts are under version 2. So are those of the fork and the sub-agent: wherever the ciphertext was
-# copied to, the deletion of its key reaches it. The list can be made before anything is deleted, and somebody should see it.
+# although their own prompts are under version 2. So are those of the fork and the sub-agent: in whatever
+# log it stands, what that key sealed no longer opens. The list can be made before anything is deleted, and
+# somebody should see it.
 #
 # Whoever does will stop at the last entry: `checkup` is about 王芳, who asked for nothing.
 #
@@ -226,17 +228,22 @@ for patient in ("patient-1", "patient-2"):
 # 各删各的了，分叉和子智能体跟着它们的病人。代价是密钥多了，而且写下第一句话时就要知道这是谁的会话：已经用共用的密钥加密的，
 # 事后就不能分开删了。
 #
-# 下面回到共用密钥的那一份。密钥删了，去读林安的第一句话：
+# 下面回到共用密钥的那一份。密钥删了，去读林安的第一句话。它存成用冒号隔开的几段，后三段是密钥的名字、版本和密文；打开时
+# 还要说它在事件的哪个位置，搬到别处的密文打不开：
 
 # %% finer-why [markdown] lang="en"
 # Now each goes alone, and fork and sub-agent go with their patient. The price: there are more keys, and it has to be known
 # whose session it is when the first word is written. What a shared key has sealed can no longer be deleted apart.
 #
-# From here on it is the shared keys again. One is deleted; try to read the first prompt of 林安:
+# From here on it is the shared keys again. One is deleted; try to read the first prompt of 林安. It is
+# stored as parts with colons between them; the last three are the key's name, its version and the ciphertext. To open it,
+# say at which place of the event it stands: a ciphertext that was moved elsewhere does not open.
 
 # %% break-it tags=["raises-exception"]
 with opened("copy") as vault:
-    vault.open("clinic-a/prompt", 1, "", "user/message.content[].text")
+    text = stored("copy")[VISIT][first[0].seq].read()["content"][0]["text"]
+    name, version, sealed = text.split(":")[2:]
+    vault.open(name, int(version), sealed, "user/message.content[].text")
 
 # %% broken [markdown] lang="zh"
 # 报错说了是哪把密钥，没有说里面是什么：报错会写进调试日志，调试日志也会泄漏。它还说，有副本的除外：删掉的只是这个库里的，
@@ -264,7 +271,7 @@ print(key_bytes_found(copy, key("prompt", 1), OFFICER))
 # %% where [markdown] lang="en"
 # ## Where the name still is
 #
-# A key that is gone is not a name that is gone. Each place is really read; nothing is deleted yet:
+# A key that is gone is not a name that is gone. Every place is read for real; nothing is deleted yet:
 
 # %% where-before
 place_table(nothing=places("clinic"))
@@ -326,8 +333,8 @@ for each in kin_of(JsonlStore("clinic/logs").list(), VISIT):
 #
 # ## 各留多久
 #
-# 每个类别有自己的期限，没有写的不限。日志不能从中间删，到期的办法是删密钥：轮换下来的那一版不再加密新内容，它封存的
-# 只会越来越旧。时钟是参数，下面问的是轮换以后的几个日子：
+# 每个类别有自己的期限，没有写的不限。日志不能从中间删，到期的办法是删密钥：轮换下来的那一版不再加密新内容，用它加密的
+# 内容只会越来越旧。附件从最后一次被引用算起。时钟是参数，下面问的是轮换以后的几个日子：
 
 # %% retention [markdown] lang="en"
 # The repeated events have the very same keys, so whoever may read `visit` can read that part of the fork: permissions have to
@@ -336,8 +343,8 @@ for each in kin_of(JsonlStore("clinic/logs").list(), VISIT):
 # ## How long each is kept
 #
 # Every class has its time; a class that is not named is kept. Nothing is cut out of a log; what is due is the key: a version
-# that was rotated out seals nothing new, and what it sealed only grows older. The clock is an argument; these are some days
-# after the rotation:
+# that was rotated out seals nothing new, and what it sealed only grows older. An attachment's time counts from the last event
+# that refers to it. The clock is an argument; these are some days after the rotation:
 
 # %% due
 from labsupport.sessionlog.retention import DAY, due, hold_on, last_references
@@ -409,7 +416,7 @@ for folder, patient in (("clinic", ""), ("finer", "patient-2")):
 #
 # ## Who may read what
 #
-# Three roles: what may each do? The second list has the classes of content that the role is shown in what is redacted:
+# Three roles: what may each do? The second list has the classes of content that a redacted log still shows to the role:
 
 # %% roles-may
 from labsupport.sessionlog.roles import (
@@ -478,9 +485,9 @@ for name, lines in tried.items():
 # The first never looked at titles, tools, chunks and errors. The second looked everywhere, but neither the name nor the key
 # inside an error stands under a key that is called `token`.
 #
-# What is left after redaction? Types, order, counts and pairs; ids and names became pseudonyms, but for those in `keep`; and in
-# a `JsonlStore` it opens. Here are its file's name, its lines, how many pieces of each class were hidden, and the name of the
-# tool:
+# What is left after redaction? Types, order, counts and pairs; ids and names became pseudonyms, except those in `keep`;
+# and a `JsonlStore` still opens it. Here are its file's name, its lines, how many pieces of each class were hidden, and the
+# name of the tool:
 
 # %% exported-ours
 found = redact_log(visit.header, visit.events, names=Pseudonyms(keep={"find_patient"}))
@@ -526,13 +533,13 @@ print("title shown", {tuple(canaries.sung(log, "title")) for log in some})
 
 # %% law-why [markdown] lang="en"
 # In turn: how many were planted, how many sing, and which kinds sing when titles may be shown. Can this check fail at all?
-# With an export that masks the text of messages alone, each of these logs sings at least so many kinds:
+# With an export that masks the text of messages alone, each of these logs sings at least this many kinds:
 
 # %% law-fails
 print(min(len(canaries.sung_naively(log)) for log in some))
 
 # %% explore [markdown] lang="zh"
-# ## 删除，由谁，有没有保留
+# ## 删什么，谁来删，有没有保留
 #
 # 三个菜单：删什么，谁要求，`visit` 有没有法律保留。每换一次，都在一间新的诊所里真的做一遍，再去每个地方看。
 #
@@ -587,8 +594,8 @@ explorer.still
 #
 # The two rows of the backup, and the old export. The attachments in the backup are in the clear: today's keys do not open
 # its ciphertexts, and the attachments are readable all the same. Besides, the backup has the keys of its day. The export
-# was never encrypted. Each of them has to be deleted by itself; no key reaches them. For the provider's row nobody
-# here can look.
+# was never encrypted. Each of them has to be deleted by itself; no key reaches them. The provider's row is one that nobody
+# here can check.
 #
 # Under the hold only the log `visit-letter` can be deleted: that log is not under the hold. The keys that it uses are, so
 # keys cannot be deleted. A deletion that is stopped is not carried out by half.
@@ -618,12 +625,12 @@ explorer.still
 # 不要改动 `export`：它是一个列表，每行一个 JSON 对象，第 0 行是会话头，其余是记录。
 #
 # “能读到”，是说 `word` 完整地、照原样（大小写也一样）出现在一个值、一个键或一个数里；或者出现在文字里的 JSON 里：一段文字可以
-# 本身就是 JSON，工具参数就常常如此，里面可以用 `\u` 转义写字，还可以再套一层。
+# 本身就是 JSON，工具参数就常常如此，里面可以用 `\u` 转义写字，还可以再套一层。`json_in(text)` 给出文字里的对象或列表，
+# 没有就是 `None`。
 #
 # <details><summary>提示</summary>
 #
-# 写一个会调用自己的小函数：对象看键也看值，列表看每一项，别的看 `str(value)`。
-# 文字还要再看一层：`json_in(text)` 给出文字里的对象或列表，没有就是 `None`。
+# 写一个会调用自己的小函数：对象看键也看值，列表看每一项，别的看 `str(value)`；文字里若有 JSON，再看里面。
 #
 # </details>
 
@@ -636,13 +643,12 @@ explorer.still
 #
 # “Can be read” means that `word` stands, whole and as it is (capitals too), in a value, a key or a number; or in JSON inside a
 # text. A text may itself be JSON, as a tool's arguments often are; in it `\u` may spell a letter, and there may be JSON inside
-# again.
+# again. `json_in(text)` gives the object or list inside a text, and `None` where there is none.
 #
 # <details><summary>Hint</summary>
 #
 # Write a small function that calls itself: of an object look at keys and values, of a list at each item, of anything else
-# at `str(value)`. A text needs one more look: `json_in(text)` gives the object or list inside it, and `None` where there is
-# none.
+# at `str(value)`; and where a text has JSON in it, look inside.
 #
 # </details>
 
@@ -717,7 +723,7 @@ assert verdict.correct, verdict
 #     return [at for at, record in enumerate(export) if says(record)]
 # ```
 #
-# To look in `json.dumps` of the line will not do: it escapes Chinese, and what is JSON inside a text is escaped once more.
+# Searching `json.dumps` of the line will not do: it escapes Chinese, and what is JSON inside a text is escaped once more.
 # And there are things that this check does not find: a word that a stream cut in two, or a person who is named in other
 # words (“the one who has had a cough since May”). It is the last line of defence; hiding is done by class.
 #

@@ -1,7 +1,7 @@
 # %% question [markdown] lang="zh"
 # # 门诊
 #
-# 50 分钟。有人来报修：“它忘了我定的规矩”“说是已保存，重启之后没了”“压缩之后又发了一遍”。
+# 50 分钟。用户来反映问题：“它忘了我定的规矩”“说是已保存，重启之后没了”“压缩之后又发了一遍”。
 # 每个症状都可能有几个原因。**出了问题，先看哪里？**
 #
 # 学完你能：
@@ -50,8 +50,8 @@ from labsupport.workbench.report import lab_report
 #
 # A case is one session and everything around it: the log on the disk, the flush record, what the permission provider answers,
 # what the client shows, the cache, the ledger, receipts of chats that were deleted, and an old file of the same user. This
-# session was compacted, it is a fork, its process died once, and it was resumed. First printed: its events, its parent, the
-# events that it has from there, the lines of the flush record.
+# session was compacted, it is a fork, its process died once, and it was resumed. First printed: how many events it
+# has, its parent, how many events it took over from there, how many lines the flush record has:
 
 # %% healthy
 case = make_case(1)
@@ -61,7 +61,8 @@ evidence_table(case)
 # %% matrix [markdown] lang="zh"
 # 记住它的样子，下面都和它比。怎么读：
 #
-# - 没有单位的数字是事件的 seq，`op-0001` 是账本里一笔操作的 id；冲销就是再记一笔，把前一笔的效果抵掉。
+# - 没有单位的数字是事件的 seq，只有旧文件的“格式”后面是格式版本。`op-0001` 是账本里一笔操作的 id；冲销就是再记一笔，
+#   把前一笔的效果抵掉。“要求撤销的”出自回执：用户删掉了另一段聊天，并要求撤销它做过的那笔操作。
 # - 客户端对用户说过“已保存”，落盘记录写着磁盘上真有到哪个事件（B4、B7）。
 # - 动态上下文是每次请求之前才知道的情况，变了就往日志里记一份快照；请求头旁边记着来源，也就是每一段
 #   由谁写、按哪个作用域选进来（B6）。一个会话该是哪个作用域、能用哪些工具，权限方说了算。
@@ -75,13 +76,14 @@ evidence_table(case)
 # %% matrix [markdown] lang="en"
 # Remember how it looks; everything below is held against it. How to read it:
 #
-# - Numbers that count nothing are seqs of events, and `op-0001` is an operation in the ledger. To compensate one is to book
-#   another that cancels its effect.
+# - A number that counts nothing is the seq of an event, except after “format” and “version”. `op-0001` is an operation in
+#   the ledger; to compensate one is to book another that cancels its effect. “To be undone” comes from a receipt: the user
+#   deleted another chat, and wanted what it had done to be undone.
 # - The client told its user “saved”; the flush record says up to which event the disk really has it (B4, B7).
 # - The dynamic context is what is known only right before a request; when it changes, a snapshot of it is logged. Beside a
 #   header stand its sources: who made each section, and for which scope (B6). Which scope a session has, and which tools, is
 #   for the permission provider to say.
-# - Client and cache name the event as of which they are: the watermark of a projection. A version is its state_version (B3).
+# - Client and cache say up to which event they go: the watermark of a projection. A version is its state_version (B3).
 #
 # ## Nine complaints
 #
@@ -104,8 +106,8 @@ matrix_table()
 # ## Why in this order
 #
 # Each place is computed from those before it: the surface is folded from events, a request is made of surface and header, a
-# projection is folded from events, a client shows projections. A fault in front shows behind; a fault behind leaves the front
-# as it was. The ledger is another authority, asked with the operation ids that the log gave, hence last.
+# projection is folded from events, a client shows projections. An early fault shows later too; a late one leaves the
+# earlier places as they were. The ledger is another authority, asked with the operation ids that the log gave, hence last.
 #
 # **Prediction 1.** The session from above, except that its compaction parted a pair (`range-split`), and so the same notice
 # went out again. You ask place by place, beginning at the raw events: which is the first in which something is wrong?
@@ -121,12 +123,14 @@ print(compare(guess, PLACES.index(finding.place) + 1))
 evidence_table(case, "events", "surface")
 
 # %% order-why [markdown] lang="zh"
-# 原始事件没有毛病：压缩什么也不删，调用和结果都在日志里。表面上有：范围从结果开始，结果被遮蔽，调用留了下来。
+# 原始事件没有毛病：压缩什么也不删，调用和结果都在日志里；比健康的那份多出来的几个事件，
+# 就是又发的那一遍。表面上有：范围从结果开始，结果被遮蔽，调用留了下来。
 # 这样的请求，有的服务商会拒绝；不拒绝的，模型看见调用没有结果，就再调用一次。账本里有两笔一样的，那是**症状**，
 # 它说不出原因：
 
 # %% order-why [markdown] lang="en"
-# The raw events are in order: a compaction deletes nothing, call and result are both in the log. The surface is not: the range
+# The raw events are in order: a compaction deletes nothing, call and result are both in the log; the few events more than in
+# the healthy case are the second sending. The surface is not in order: the range
 # begins at the result, which is shadowed, and its call was left. Some providers refuse such a request; with others, the model
 # sees a call without a result and makes it again. In the ledger there are two of them; that is the **symptom**, and it does not
 # say why:
@@ -186,7 +190,7 @@ diagnosis_table(found)
 
 # %% two-why [markdown] lang="en"
 # The two in the ledger are the symptom and no cause. The client shows fewer messages because its watermark is behind, and they
-# are those of the event that it names. Whoever begins at the client finds one cause and stops, and the one that the user
+# match what the log derives as of that event. Whoever begins at the client finds one cause and stops, and the one that the user
 # complained of is still there. `diagnose` is not told of the complaint; it looks at all six places.
 #
 # ## Without evidence, no conclusion
@@ -369,7 +373,7 @@ for searched in ([event.to_json() for event in events], report.data):
 # %% exercise [markdown] lang="en"
 # ## Exercise: unseen cases
 #
-# One of each row, and one more. Some have something else besides, which does not explain the complaint; and there may be a
+# One of each row, and one more. Some have another fault as well, which does not explain the complaint; and there may be a
 # case in which nothing can be found. First the complaints:
 
 # %% ward
@@ -377,12 +381,14 @@ ward = {patient.number: patient.case for patient in unseen()}
 ward_table(unseen())
 
 # %% exercise-look [markdown] lang="zh"
-# 换病例、换位置，取你要的证据；不写位置，就是六处都看：
+# 换病例、换位置，取你要的证据；六处的名字打印在前面，一处也不写，就是六处都看：
 
 # %% exercise-look [markdown] lang="en"
-# Take the evidence that you need: another case, another place, or all six when no place is named.
+# Take the evidence that you need: another case, another place (their names are printed first), or all six places when none
+# is named:
 
 # %% ward-look
+print(*PLACES)
 evidence_table(ward[6], "surface", "watermark")
 
 # %% exercise-task [markdown] lang="zh"
@@ -401,9 +407,9 @@ evidence_table(ward[6], "surface", "watermark")
 #
 # <details><summary>Hint</summary>
 #
-# Read the complaint, and choose among the causes of that row; `matrix_table(places=True)` has a column more, with the place in
+# Read the complaint, and choose among the causes of that row; `matrix_table(places=True)` has one more column, the place in
 # which the evidence of each stands. Hold that place against the healthy case: where they differ is the evidence. Once you have
-# decided, `diagnose` may confirm it. It does not know the complaint, and not all that it finds explains this one.
+# decided, `diagnose` may confirm it. It does not know the complaint, so not everything that it finds explains this one.
 #
 # </details>
 
@@ -450,8 +456,8 @@ assert verdict.correct, verdict
 #     }
 # ```
 #
-# 容易看错的：1 的请求头是自己的，所以不是 `history-only`，错在组它的作用域；6 要求过落盘，只是失败了，所以不是
-# `no-flush`；8 还有一个轮次没有收尾，9 还有一轮没有落盘，都解释不了报的症状；9 有一笔冲销，冲的却是别的操作；
+# 容易看错的：1 的请求头是自己的，所以不是 `history-only`，错在按哪个作用域来组；6 要求过落盘，只是失败了，所以不是
+# `no-flush`；8 还有一个轮次没有收尾，9 还有一轮没有落盘，都解释不了报的症状；9 有一笔冲销，冲销的却是别的操作；
 # 10 的六处和健康病例没有两样。
 #
 # </details>
@@ -513,8 +519,8 @@ assert verdict.correct, verdict
 # **压缩。** 一个事务，成对的不切开，摘要要过六项检查，原文留在日志里（B5）；
 # `range-split`、`rule-lost`、`operation-lost` 是它的三种错法。
 #
-# **隐私删除。** 每个租户一个根目录、一个密钥；大的和敏感的只存引用；删密钥或附件，并列出哪些请求不能再重建；分叉、备份、
-# 碎片也要算（B10）。删聊天不是撤销业务：`deleted-only`。
+# **隐私删除。** 每个租户一个根目录；密钥按租户和类别分，要能单独删的（比如一位病人）再分细；大的和敏感的只存引用；删密钥或
+# 附件，并列出哪些请求不能再重建；分叉、备份、碎片也要算（B10）。删聊天不是撤销业务：`deleted-only`。
 #
 # **版本迁移。** 版本写在第一行，先看它；没有升级步骤就拒绝，文件不动；不认识的事件，只有标了 ignorable 的才可以略过
 # （B7，和这一课打不开的那几格）。
@@ -548,9 +554,10 @@ assert verdict.correct, verdict
 # **Compaction.** One transaction, no pair is parted, the summary passes six checks, the log keeps everything (B5).
 # `range-split`, `rule-lost` and `operation-lost` are three ways to get it wrong.
 #
-# **Private deletion.** A root and a key for each tenant; what is large or sensitive is a reference. Delete the key or the
-# attachment, and list the requests that can no longer be rebuilt; forks, backups and chunks count too (B10). Deleting a chat
-# undoes no business: `deleted-only`.
+# **Private deletion.** A root folder for each tenant; a key for each tenant and class, and finer ones for whatever has to be
+# deleted alone, such as one patient's words; what is large or sensitive is a reference. Delete the key or the attachment, and
+# list the requests that can no longer be rebuilt; forks, backups and chunks count too (B10). Deleting a chat undoes no
+# business: `deleted-only`.
 #
 # **Version migration.** The version is in the first line and is read first. Without an upgrade step the file is refused and
 # left alone; of unknown events only those marked ignorable may be passed over (B7, and the cells here that open no file).

@@ -63,9 +63,9 @@ print(fold(tool_pairing, events))
 
 # %% step-by-step [markdown] lang="en"
 # Nobody had stored these two views; they were computed from the events just now. Three functions do it: `init()` gives the
-# first state; `apply(state, event)` makes a new state of the old one and an event; `view(state)` makes of a state what others
-# see. That is a **projection**, in labsupport a `Unit`, which has only its name in common with the units of A2. `fold` begins
-# with `init()` and hands the events to `apply`, one by one. Do it by hand, and watch the state of tool pairing:
+# first state; `apply(state, event)` makes a new state from the old one and an event; `view(state)` turns a state into what
+# others see. That is a **projection**, in labsupport a `Unit`, which has only its name in common with the units of A2. `fold`
+# begins with `init()` and hands the events to `apply`, one by one. Do it by hand, and watch the state of tool pairing:
 
 # %% by-hand
 state = tool_pairing.init()
@@ -85,7 +85,7 @@ for event in events:
 # **预测 1。** 把这份日志一个事件一个事件地重新追加，监听者会收到几次 `tool_pairing` 的通知？数一数上面的输出。
 
 # %% by-hand-why [markdown] lang="en"
-# A unit reads the types in its `event_types`, other events are passed over. Even an event that it reads may change nothing,
+# A unit reads the types in its `event_types`; other events are passed over. Even an event that it reads may change nothing,
 # such as the last message of the assistant, which has no calls.
 #
 # ## Told only of changes
@@ -93,8 +93,8 @@ for event in events:
 # While a session is live nobody wants to compute the whole log again for every event. A `ProjectionRegistry` follows a session,
 # goes one step further with every append, and tells listeners which view has changed.
 #
-# **Prediction 1.** The events of this log are appended again, one by one. How often are listeners told of `tool_pairing`? Look
-# at what was printed above.
+# **Prediction 1.** The events of this log are appended again, one by one. How many times are listeners told about
+# `tool_pairing`? Count in what was printed above.
 
 # %% guess
 guess = None
@@ -119,8 +119,8 @@ print(compare(guess, Counter(change.key for change in told)["tool_pairing"]))
 #
 # How does the registry know? It does not compare contents, which would mean reading two states from end to end each time. The
 # agreement is simple: **the same object means no change** (of numbers and strings: an equal one). The next unit returns a fresh
-# copy each time, with the very same contents. `UnitViews` goes along a log and notes of which events listeners were told; how
-# many are they for each of the two?
+# copy each time, with the very same contents. `UnitViews` follows a log and notes which events listeners
+# were told about. How many are there for each of the two units?
 
 # %% careless
 def copies(state, event):
@@ -139,7 +139,7 @@ print(len(UnitViews([careless], events).changes["copies"]))
 # 所以换许多份随机日志，每追加一个事件，就把随库带的四个单元（`UNITS`）各比一次：
 
 # %% careless-why [markdown] lang="en"
-# Such a notice carries no news, and still each one redraws a screen and sends a client the data again.
+# The extra notices carry no news, and still each one redraws a screen and sends a client the data again.
 #
 # ## The law
 #
@@ -153,11 +153,12 @@ same = [ok for log in logs for ok in live_equals_scratch(UNITS, log)]
 print(len(same), all(same))
 
 # %% law-counts [markdown] lang="zh"
-# 这些检查有没有真正用上？一个事件对一个视图，可能让它变了（`changed`），可能读了却没变（`same`），可能根本不读（`passed`）：
+# 比了这么多次，视图真的变过吗？对一个视图来说，一个事件可能让它变了（`changed`），可能读了却没变（`same`），
+# 可能根本不读（`passed`）。各有多少：
 
 # %% law-counts [markdown] lang="en"
-# Was there anything to check? To a view, an event may change it (`changed`), be read and change nothing (`same`), or not be
-# read at all (`passed`):
+# With so many comparisons, did the views ever change? An event may change a view (`changed`), be read without changing it
+# (`same`), or not be read at all (`passed`). How many of each:
 
 # %% law-counted
 views = [UnitViews(UNITS, log) for log in logs]
@@ -166,12 +167,12 @@ found = Counter(one.at(unit.key, event.seq)
 print(dict(sorted(found.items())))
 
 # %% async [markdown] lang="zh"
-# ## 弄坏它：等一等外面
+# ## 弄坏它：在 `apply` 里等别人
 #
 # 想在视图里加上每个工具的价格，价格在另一个系统里。最顺手的写法是在 `apply` 里去问：
 
 # %% async [markdown] lang="en"
-# ## Break it: wait for somebody
+# ## Break it: wait inside `apply`
 #
 # Suppose the view should show what each tool costs, and prices are kept by another system. The handy way is to ask it in
 # `apply`:
@@ -205,21 +206,21 @@ waiting_table(events[:20], shown)
 # `step/end` 那一行：步骤已经结束，调用却还在运行。日志里从来没有过这样的时刻，每个调用都在步骤结束之前有了结果。
 # 两个视图各自都没错，只是水位线不同（两个“截至”列），拼在一起就成了不存在的时刻。
 #
-# ## 快照说出自己的水位线
+# ## 快照带着水位线
 #
 # `snapshot` 一次给出全部视图，还有它们共同的水位线 `as_of_seq`。客户端在中途要了一份，会话继续。
 # 打印出来的是两份快照的水位线、轮次状态、成功和失败的调用数，最后一行是相差几个事件：
 
 # %% waiting-why [markdown] lang="en"
-# See the row of `step/end`: no step is open, and a call is still running. There was never such a moment, since every call gets
-# its result before its step ends. Neither view is wrong, but their watermarks differ (the two columns “as of”), and together
-# they show a moment that never was.
+# Look at the row of `step/end`: no step is open, and a call is still running. There was never such a moment, since every call
+# gets its result before its step ends. Neither view is wrong, but their watermarks differ (the two columns “as of”), and
+# together they show a moment that never was.
 #
-# ## A snapshot says its watermark
+# ## A snapshot carries its watermark
 #
-# `snapshot` gives all views at once, and their common watermark `as_of_seq`. A client takes one half way, and the session goes
-# on. Of both snapshots you see the watermark, the status of the turn, and how many calls succeeded and failed; in the last
-# line, how many events lie between them:
+# `snapshot` gives all views at once, and their common watermark `as_of_seq`. A client takes one halfway, and the session goes
+# on. For each snapshot you see the watermark, the status of the turn, and how many calls succeeded and failed; the last line
+# is how many events lie between them:
 
 # %% client
 session, registry = Session.create("live"), ProjectionRegistry([turn_status, tool_pairing])
@@ -244,14 +245,14 @@ print(server.as_of_seq - client.as_of_seq)
 # 状态有没有被动过：
 
 # %% client-why [markdown] lang="en"
-# The client's snapshot does not change by itself. It is not wrong, it is old, and because it has its watermark the client knows
-# by how many events and can ask again. Without one, screen and model disagree and nobody knows whom to believe (second row of
-# the chapter's §4.14).
+# The client's snapshot does not change by itself. It is not wrong, it is old, and because it carries its watermark the client
+# knows by how many events and can ask again. Without one, screen and model disagree and nobody knows whom to believe (second
+# row of the chapter's §4.14).
 #
 # ## State and event, nothing else
 #
 # Two that are not pure: one reads a clock, one changes the state that it was given. `check_pure` applies every event twice to
-# the same state, and looks whether the answers agree and whether the state was touched:
+# the same state, and sees whether the answers agree and whether the state was touched:
 
 # %% impure
 def clock(state, event):
@@ -270,8 +271,8 @@ for apply in (clock, in_place):
 # 再要一份。打印通知的次数、后一份快照里的视图、从头算的视图：
 
 # %% impure-effect [markdown] lang="en"
-# And what comes of changing the state in place? Take a snapshot, let the log run, take another. Printed are how often somebody
-# was told, the view in the second snapshot, and the view from scratch.
+# And what comes of changing the state in place? Take a snapshot, let the log run, take another. You see how many times
+# somebody was told, the view in the second snapshot, and the view from scratch:
 
 # %% impure-live
 counts = Unit("calls", frozenset({"tool/call"}), dict, in_place)
@@ -288,10 +289,10 @@ print(len(told), registry.snapshot(session).values["calls"], fold(counts, events
 # 不认识 `lab/price` 的程序可以跳过它（B7）；这个单元认识：
 
 # %% outside [markdown] lang="en"
-# It returns the same object, so nobody learns that it changed: nothing is told, the snapshot is old, and a replay disagrees.
+# It returns the same object, so nobody learns that it changed: no notice is sent, the snapshot is old, and a replay disagrees.
 #
-# And the price? Fetch it outside, log it as an event, and read it from there. Whenever the log is replayed, it is the price of
-# that moment. `ignorable=True` lets a program that does not know `lab/price` pass it over (B7); this unit knows it:
+# And the price? Fetch it outside, log it as an event, and read it from there. Whenever the log is replayed, the price is
+# what it was then. `ignorable=True` lets a program that does not know `lab/price` pass it over (B7); this unit knows it:
 
 # %% price
 session = Session.create("priced")
@@ -322,10 +323,11 @@ rows = ProjectionRegistry([first]).checkpoint(session)
 print(rows)
 
 # %% cache-used [markdown] lang="zh"
-# `restore` 从检查点接着算，只用补上后面的事件。它的答案，和从头算的：
+# `restore` 从检查点接着算，只用补上后面的事件。打印它的答案、从头算的、用上了哪些行（`reused`）：
 
 # %% cache-used [markdown] lang="en"
-# `restore` goes on from it and needs only the events behind it. What it says, and what folding from scratch says:
+# `restore` goes on from it and needs only the events after it. What it says, what folding from scratch says, and which rows
+# were used (`reused`):
 
 # %% cache-restored
 restored = ProjectionRegistry([first]).restore(rows, long)
@@ -349,7 +351,7 @@ print(fold(changed, long), fold(changed, long[600:]))
 # 上面是从头算的个数，和检查点之后的个数。**预测 2。** 缓存里还是旧的那一行，`restore` 会说有几个失败的结果？
 
 # %% failed-guess [markdown] lang="en"
-# These are the number from scratch, and the number behind the checkpoint. **Prediction 2.** The old row is still in the cache.
+# These are the number from scratch, and the number after the checkpoint. **Prediction 2.** The old row is still in the cache.
 # How many failed results will `restore` report?
 
 # %% guess-stale
@@ -364,7 +366,7 @@ print(compare(guess_stale, stale.values["results"]), stale.reused)
 # 能看出来的只有版本。改了 `apply` 的结果，就把 `state_version` 加一：
 
 # %% stale-why [markdown] lang="en"
-# Up to the checkpoint the old rule counted, behind it the new one: the sum means nothing, and there was no error, for a state
+# Up to the checkpoint the old rule counted, after it the new one: the sum means nothing, and there was no error, for a state
 # does not show which `apply` made it. Only a version can. When what `apply` computes has changed, raise `state_version`:
 
 # %% raised
@@ -375,13 +377,12 @@ print(fresh.values["results"], fresh.reused, *fresh.refolded.values(), sep="\n")
 # %% shrunk [markdown] lang="zh"
 # 这下对了：这一行没有被用上，整份日志重新算过，`refolded` 说了原因：这一行是另一个版本做的。
 #
-# 还有一种不能用的缓存：它比日志还长。日志是从备份恢复的，只剩前面一段，缓存却说自己算到了更后面：
+# 还有一种缓存也不能用：它算到的地方，日志已经没有了。比如日志是从备份恢复的，只剩前面一段：
 
 # %% shrunk [markdown] lang="en"
-# That is right: the row was not used, the whole log was folded, and `refolded` says why.
+# Now it is right: the row was not used, the whole log was folded, and `refolded` says why.
 #
-# Another cache that cannot be used is one that is ahead of its log. The log was restored from a backup and is shorter now than
-# what the cache claims to be up to:
+# Nor can a cache be used that is ahead of its log. Say the log was restored from a backup, and only its first part is left:
 
 # %% shrunk-whole
 short = long[:300]
@@ -389,11 +390,11 @@ again = ProjectionRegistry([first]).restore(rows, short)
 print(again.values["results"], fold(first, short), *again.refolded.values(), sep="\n")
 
 # %% floor [markdown] lang="zh"
-# 原因说的是：这一行算到了哪个事件，日志却在哪个事件就结束了。如果不读整份日志，只读检查点之后的那段，还发现得了吗？
+# 原因里的两个数：这一行算到的事件，日志最后的事件。如果不读整份日志，只读检查点之后的那段，还发现得了吗？
 # `restore_floor` 说该从哪里读起：
 
 # %% floor [markdown] lang="en"
-# Would that be noticed by somebody who reads only the part behind the checkpoint? `restore_floor` says where to begin reading:
+# Would that be noticed by somebody who reads only the part after the checkpoint? `restore_floor` says where to begin reading:
 
 # %% floor-break tags=["raises-exception"]
 floor = ProjectionRegistry([first]).restore_floor(rows)
@@ -401,20 +402,21 @@ print(floor)
 ProjectionRegistry([first]).restore(rows, short[floor:], floor)
 
 # %% floor-why [markdown] lang="zh"
-# 报错是说：这一行算到了起点上的那个事件，可从那里起一个事件也没有；要从头重新算，而给的事件不是从头开始的，所以请读整份日志。
+# 报错是说：这一行算到了起点上的那个事件，可给的这一段里一个事件也没有（`restore` 看不到别的，就当日志在起点的前一个事件结束）；
+# 要从头重新算，而给的事件不是从头开始的，所以请读整份日志。
 # 起点比第一个新事件早一个，就为了这个：日志要是完好，至少读得到检查点的那个事件；什么也读不到，就是它变短了。
 #
 # `restore` 看得出日志变短，却看不出它变短以后又长成了另一个样子：一行里只有一个 `seq`。变短的日志又记了许多别的事件，旧的那一行
-# 还对得上吗？打印 `restore` 的答案、从头算的、用上了哪些行：
+# 还对得上吗？还是打印那三样：
 
 # %% floor-why [markdown] lang="en"
-# From the event on that the row is for, there is nothing. To begin again takes the whole log, so it asks for that. This is why
-# reading begins one event below the first new one: of a sound log at least the event of the checkpoint comes back, and when
-# nothing does, the log is shorter than it was.
+# From the row's own event on, there is nothing. (`restore` sees only the part that it is given; an empty part counts as ending
+# one event before its beginning.) To begin again takes the whole log, so it asks for that. This is why reading begins one event
+# before the first new one: a sound log gives back at least the event of the checkpoint, and when nothing comes, the log is
+# shorter than it was.
 #
-# `restore` sees a log that is shorter. That a log was cut and has grown again differently it cannot see, for a row has only a
-# `seq`. The shorter log gets many other events; does the old row still fit? What `restore` says, what folding from scratch
-# says, and which rows were used:
+# `restore` sees that a log is shorter. It cannot see that a log was cut and has grown again differently, for a row has only a
+# `seq`. The shorter log gets many other events; does the old row still fit? The same three values:
 
 # %% regrown
 session = Session.create("regrown")
@@ -470,20 +472,21 @@ for seq in range(1, len(replaced)):
         print(seq, cost[seq - 1], cost[seq], views.at("tool_pairing", seq))
 
 # %% exercise-status [markdown] lang="zh"
-# 改写一个结果，不等于工具又回答了一次：配对读了这个事件，返回的还是同一个对象。
+# 改写一个结果，不等于工具又回答了一次：配对读了这个事件，返回的还是同一个对象。（被改写的是上一轮的结果，那个调用这时已经
+# 不在 `calls` 里。）
 #
 # ## 练习一：轮次状态
 #
 # 教材的实验三：自己写这两个投影。第一个，轮次状态。最初的状态是
 # `{"turn": None, "step": None, "steps": 0, "status": "none"}`，你只会收到四种事件：
 #
-# - `turn/start`：`turn` 是新的一轮，从零开始，`status` 是 `"running"`
+# - `turn/start`：`turn` 是新的一轮，还没有步骤（`steps` 回到零），`status` 是 `"running"`
 # - `step/start`：`step` 是进行中的步骤，`steps` 加一
 # - `step/end`：没有进行中的步骤了
 # - `turn/end`：也没有进行中的步骤了，`status` 是这一轮为什么结束
 #
-# 返回新的状态，不要改动收到的那一个。检查拿你的函数和 labsupport 的比，每个事件比一次，从一个事件的日志比到随机日志，
-# 告诉你最小的那份不一样的。每一步之间，状态都存成 JSON 再读回来，就像从缓存接着重放。
+# 返回新的状态，不要改动收到的那一个。检查拿你的函数和 labsupport 的比，每个事件比一次，从只有一个事件的日志比到随机日志，
+# 一有不同就停下来告诉你。事件与事件之间，状态都存成 JSON 再读回来，就像每次都从缓存接着算。
 #
 # <details><summary>提示</summary>
 #
@@ -493,21 +496,22 @@ for seq in range(1, len(replaced)):
 # </details>
 
 # %% exercise-status [markdown] lang="en"
-# To rewrite a result is not to answer once more: the pairing reads that event and returns the same object.
+# To rewrite a result is not to answer once more: the pairing reads that event and returns the same object. (The result is one
+# of the turn before; its call is no longer in `calls`.)
 #
 # ## Exercise 1: turn status
 #
 # The chapter's third experiment is to write these two projections yourself. First, turn status. Its first state is
 # `{"turn": None, "step": None, "steps": 0, "status": "none"}`, and you are given events of four types:
 #
-# - `turn/start`: `turn` is the new one, everything begins from zero, `status` is `"running"`
+# - `turn/start`: `turn` is the new one, without any step yet (`steps` is zero again), `status` is `"running"`
 # - `step/start`: `step` is the one that is open, and `steps` goes up by one
 # - `step/end`: no step is open
 # - `turn/end`: no step is open either, and `status` says why the turn ended
 #
 # Return a new state and leave the one that you get as it is. The check compares your function with labsupport's after every
-# event, from a log of one event up to random ones, and shows the smallest that differs. Between two events the state goes
-# through JSON, as if the replay went on from a cache each time.
+# event, from a log of one event up to random ones, and stops at the first difference. Between two events the state goes
+# through JSON, as if each time the replay went on from a cache.
 #
 # <details><summary>Hint</summary>
 #
@@ -551,8 +555,8 @@ assert verdict.correct, verdict
 #     return {**state, "step": None, "status": data["reason"]["kind"]}
 # ```
 #
-# 取消的一轮可能没有 `step/end`，所以 `turn/end` 也要把步骤放下。`steps` 直接用 `data["step"]` 也对：合乎不变量的日志里，
-# 每一轮的步骤从 1 编起，一个不跳。
+# 合乎不变量的日志里，`turn/end` 之前步骤都结束了；可投影不检查日志，漏了 `step/end` 也不该让步骤一直开着，所以 `turn/end`
+# 自己把它放下。`steps` 直接用 `data["step"]` 也对：合乎不变量的日志里，每一轮的步骤从 1 编起，一个不跳。
 #
 # </details>
 #
@@ -565,8 +569,8 @@ assert verdict.correct, verdict
 # - `tool/call`：`"started"`，键是 `data["callId"]`
 # - `tool/result`：`"succeeded"`、`"failed"` 或 `"unknown"`，相应的计数加一
 #
-# 小心四件事：失败没失败，看结果块里的 `isError`，不看有没有 `error`；结局未知不是失败，看 `error` 里的错误码；已经有结局的调用，
-# 结果再来一次是改写，不再计数；什么也没变，就返回 `state` 本身。
+# 小心四件事：失败没失败，看结果块里的 `isError`，不看有没有 `error`；结局未知不是失败，看 `error` 里的错误码；
+# 已经有结局的调用，结果再来一次是改写，不再计数，已经不在 `calls` 里的调用也一样；什么也没变，就返回 `state` 本身。
 #
 # <details><summary>提示</summary>
 #
@@ -591,7 +595,8 @@ assert verdict.correct, verdict
 #     return {**state, "step": None, "status": data["reason"]["kind"]}
 # ```
 #
-# A turn that is cut short may have no `step/end`, so `turn/end` lets go of the step as well. To take `data["step"]` for `steps`
+# Where the invariants hold, every step has ended before its `turn/end`. A projection does not check the log, though, and a
+# missing `step/end` should not leave a step open for good, so `turn/end` closes it as well. To take `data["step"]` for `steps`
 # is right, too: where the invariants hold, the steps of a turn are numbered from 1 without a gap.
 #
 # </details>
@@ -607,8 +612,8 @@ assert verdict.correct, verdict
 # - `tool/result`: `"succeeded"`, `"failed"` or `"unknown"`, and that count goes up by one
 #
 # Mind four things. Whether a call failed is said by `isError` in the block of the result, not by the presence of an `error`. An
-# unknown outcome is no failure: read the code in `error`. When a call has its outcome, another result is
-# a rewrite and does not count. And when nothing changes, return the `state` itself.
+# unknown outcome is no failure: read the code in `error`. When a call has its outcome, or is
+# no longer in `calls`, another result is a rewrite and does not count. And when nothing changes, return the `state` itself.
 #
 # <details><summary>Hint</summary>
 #
@@ -785,7 +790,7 @@ assert verdict.correct, verdict
 #   it, and it is not computed from anything (`events`, in the cell under “Look at the data
 #   first”).
 # - **Surface**: the seqs of the nodes that make up the model's history now. For deriving and for compaction (`surface_tokens`
-#   is about it: in the cell behind the slider it gets cheaper twice, and the log no shorter).
+#   is about it: in the cell after the slider it gets cheaper twice, and the log no shorter).
 # - **`deriveMessages()`**: takes the message of each node. For the model's next request (lab B2 is all about it).
 # - **Transcript**: what a person was shown, untouched by replacements. For people (third view of the scrubber in B1 and B2).
 # - **Projection**: any other view that is computed from the events, with its watermark. For screens, monitoring, accounting,
@@ -801,7 +806,7 @@ assert verdict.correct, verdict
 # <details><summary>An answer</summary>
 #
 # Store checkpoints (the cell that prints `rows`) and let the list read only those: `view_checkpoint(rows)` gives the views
-# without the log, and their watermark. When a session is opened, `restore` adds the events behind it. It can be trusted because
+# without the log, and their watermark. When a session is opened, `restore` adds the events after it. It can be trusted because
 # each row has its version and its watermark: another version is folded anew, with the reason (the cell `raised`), and a
 # watermark beyond the log is folded anew or refused (the two cells with the shorter log). It takes two more things: whoever
 # changes `apply` raises the version, and a store keeps a digest of the event, without which a log that grew differently goes

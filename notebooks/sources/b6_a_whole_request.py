@@ -14,7 +14,7 @@
 # # A whole request
 #
 # 50 minutes. Lab B2 showed how a log becomes the messages that a model reads. A request is more than messages: a system prompt,
-# tools, the call's config, what day it is. **What else does the model see, where is each thing from, and does the log know?**
+# tools, the call's config, what day it is. **What else does the model see, where does it come from, and does the log know?**
 #
 # Afterwards you can:
 #
@@ -168,12 +168,7 @@ print([event.data["error"]["code"] for event in results], desk.booked)
 #
 # ## 动态上下文：每次都问，记几次？
 #
-# “今天星期一，三个人在等”，是每次请求之前现问的。模型看得到，所以也得记：记成一份**快照**，一条用户角色的消息，
-# 来源写明不是用户说的，而是插件（往请求里放东西的程序）放的。
-#
-# **预测 1。** 问三次，前两次都是星期一，第三次之前到了星期二；等的人数一直没变。日志里有几份快照？
-# 在下面写一个数，也可以空着。
-
+# 前台的动态上下文有两个部分，每个是一个 `ContextPart`，带着一个函数 `read`，每次请求之前调用一次：
 # %% hidden-why [markdown] lang="en"
 # Nothing ran, and still each call has a result of its own. The difference matters: `UNKNOWN_TOOL` is a slip of the model, which
 # only has to be told the right name; `TOOL_HIDDEN` is a matter of permission and timing, which no other spelling changes, and
@@ -181,9 +176,23 @@ print([event.data["error"]["code"] for event in results], desk.booked)
 #
 # ## Dynamic context: asked every time, logged how often?
 #
-# “Monday, three people are waiting” is asked for before every request. The model sees it, so it has to be logged: as a
-# **snapshot**, a message in the user's role whose source says that no user said it but a plugin, a program that puts things
-# into requests.
+# The desk's dynamic context has two parts. Each is a `ContextPart` with a function, `read`, which is called before every
+# request:
+
+# %% context-parts
+for part in Desk().prompt().context:
+    print(part.name, part.version, "|", part.read())
+
+# %% snapshot [markdown] lang="zh"
+# 这些话模型看得到，所以也得记：两个部分记成一份**快照**，一条用户角色的消息，来源写明不是用户说的，
+# 而是插件（往请求里放东西的程序）放的。
+#
+# **预测 1。** 问三次，前两次都是星期一，第三次之前到了星期二；等的人数一直没变。日志里有几份快照？
+# 在下面写一个数，也可以空着。
+
+# %% snapshot [markdown] lang="en"
+# The model sees what they say, so it has to be logged: both parts in one **snapshot**, a message in the user's role whose
+# source says that no user said it but a plugin, a program that puts things into requests.
 #
 # **Prediction 1.** Three questions: the first two on a Monday, and by the third it is Tuesday. The number of people waiting
 # stays the same. How many snapshots are in the log? Put a number below, or leave it open.
@@ -203,8 +212,8 @@ print(plugins(session.events), compare(guess, len(snapshots)))
 # 每次都问，变了才记。（`session-opener` 是开场消息，三次提问只记了一条。）最后那份快照说了什么？
 
 # %% snapshot-text [markdown] lang="en"
-# It is asked for every time, and logged when it changed. (`session-opener` is the opener, logged once for all three questions.)
-# What does the last snapshot say?
+# It is asked for every time, and logged when it has changed. (`session-opener` is the opener, logged once for all three
+# questions.) What does the last snapshot say?
 
 # %% snapshot-last
 print(session.events[snapshots[-1]].data["content"][0]["text"])
@@ -215,8 +224,8 @@ print(session.events[snapshots[-1]].data["content"][0]["text"])
 # 请求头和它的来源也是变了才记。录下的那一天，请求头在哪里变过，变了什么？
 
 # %% header-log [markdown] lang="en"
-# Only the day changed, and still the snapshot is complete: the number of people waiting is told again, so that a model need not
-# put pieces together. The old one stays on the surface, so the new one says that it takes its place.
+# Only the day changed, and still the snapshot is complete: it gives the number of people waiting once more, so that the model
+# need not piece things together. The old one stays on the surface, so the new one says that it takes its place.
 #
 # The header and its sources are logged on change, too. Where did the header change on the recorded day, and how?
 
@@ -311,7 +320,7 @@ guess_again = None
 
 # %% compacted
 session, desk = Session.create("short"), Desk()
-ask(session, desk, "Any news?", Reply("None at all. " * 20))
+ask(session, desk, "Any news?")
 summarise(session, "No news.")
 ask(session, desk, "And now?")
 found = [plugin for _, plugin in plugins(session.events)]
@@ -362,14 +371,14 @@ explorer.still
 # 对照一下。先是每次请求里新来的开场消息和动态上下文，再是每次压缩遮蔽了哪些事件：
 
 # %% moved [markdown] lang="en"
-# The picture above stands where booking has opened and it is another day: a tool and a snapshot are new, and so are the last
-# answer and the question.
+# The picture above shows the request after booking opened and the day changed: a tool and a snapshot are new, and so are the
+# previous answer and the question.
 #
 # <details><summary>Answer: which two, and why</summary>
 #
 # Those that follow a compaction; their numbers are printed below. The first compaction took the beginning of the history, with
-# the opener and Monday's snapshot in it; Tuesday's stood behind that and is still on the surface, so only the opener has to
-# come again. The second took a piece from the middle, with Tuesday's snapshot; the opener by then stood behind it, and stayed.
+# the opener and Monday's snapshot in it; Tuesday's came later and is still on the surface, so only the opener has to come
+# again. The second took a piece from the middle, with Tuesday's snapshot; by then the opener came after that piece, and stayed.
 #
 # </details>
 #
@@ -412,7 +421,7 @@ print(len(same), all(same))
 #
 # 再看两件：
 #
-# 3. 要紧的工具结果在表面上，说得出哪次请求起有它、出自哪个调用。
+# 3. 要紧的工具结果在表面上：从哪次请求起有它、出自哪个调用，都查得到。
 # 4. 路由和调用配置，每次请求都查得到是哪一份。
 #
 # `explain_request` 像第一张表那样，列出一次请求的部分和来历：
@@ -427,7 +436,7 @@ print(len(same), all(same))
 #
 # Two more:
 #
-# 3. A tool result that matters is on the surface; from which request on, and from which call, can be told.
+# 3. A tool result that matters is on the surface, and the log tells since which request, and from which call.
 # 4. Routing and call config are attributed to each request.
 #
 # `explain_request` lists the parts of a request and where they are from, as the first table does:
@@ -445,7 +454,7 @@ for number, one in enumerate(received, start=1):
 
 # %% six-compaction [markdown] lang="en"
 # The audit was done by another model. A result is there from the request after its call until a compaction shadows it; from
-# then on the model has the summary only.
+# then on the model has only the summary.
 #
 # 5. A compaction logs its range, its summary and how that was made. The part that is the summary cites every event that it
 #    shadows, and the compaction's own two:
@@ -482,8 +491,8 @@ print(all(difference(one.request, rebuild_request(again, one.seq).request) == ()
 # ## Rebuildable is not “the whole prompt was kept”
 #
 # Why all this, somebody asks, when each prompt could simply be stored as one string? In the first sentence the caller left a
-# phone number. In how many events of the log does it stand, and in how many of those strings? The second line has the length of
-# each string:
+# phone number. How many events of the log have it, and how many of those strings? The second line gives the length of each
+# string:
 
 # %% whole-copies
 whole = kept_whole(received)
@@ -492,11 +501,13 @@ print(sum(PHONE in str(event.read()) for event in events),
 print([len(text) for text in whole])
 
 # %% whole-gone [markdown] lang="zh"
-# 每份字符串都把还在表面上的历史再抄一遍，直到压缩才短下来。反过来问日志：假如明天要删掉这个号码，哪几次请求从此重建不出来？
+# 每份字符串都把还在表面上的历史再抄一遍，所以越来越长，只有第一次压缩之后短了一回（第二次省下的，还不够新来的）。
+# 反过来问日志：假如明天要删掉这个号码，哪几次请求从此重建不出来？
 
 # %% whole-gone [markdown] lang="en"
-# Each string copies once more whatever of the history is on the surface, and only a compaction makes it shorter. Now ask the
-# log the other way round: when that number has to be deleted tomorrow, which requests can no longer be rebuilt?
+# Each string copies the history on the surface once more, so they grow; only after the first compaction is one shorter (the
+# second saved less than what came in). Now ask the log the other way round: if that number has to be deleted tomorrow, which
+# requests can no longer be rebuilt?
 
 # %% whole-needs
 holds = next(event.seq for event in events
@@ -517,7 +528,7 @@ print(holds, [number for number, one in enumerate(received, start=1)
 # 因为每次请求都带着此前的全部历史。
 #
 # 可以重建，也不是要把明文留到永远：正文可以换成引用或密文，到期可以销毁密钥。那以后有的请求就重建不出来了，
-# 要紧的是系统说得出是哪几次（最后一格），而不是悄悄给出一份不同的。怎样做，B10 讲。
+# 要紧的是系统说得出是哪几次（上一格），而不是悄悄给出一份不同的。怎样做，B10 讲。
 #
 # </details>
 
@@ -527,18 +538,18 @@ print(holds, [number for number, one in enumerate(received, start=1)
 #
 # <details><summary>An answer</summary>
 #
-# Rebuildable means that events, headers and sources give every request again (the cell of the law), and say of each part whom
-# it is from, in which version, for which scope. A string is only the result: it does not tell what the user said from what a
+# Rebuildable means that events, headers and sources give every request again (the cell of the law), and say where each part
+# comes from, in which version, for which scope. A string is only the result: it does not tell what the user said from what a
 # plug-in added, and nothing proves that it is what was sent.
 #
-# Unsafe are the copies. The number stands in the log once, and several times in the prompts that are kept whole (the cell that
-# counts); each copy has to be encrypted, guarded and deleted in time, and with one forgotten the number is not deleted. Such
-# strings often lie in debug logs that nobody looks after. And without compaction their total length grows with the square of
-# the number of requests, since every request carries all of the history before it.
+# It is the copies that are unsafe. The number is in the log once, and several times in the prompts that are kept whole (the
+# cell that counts); each copy has to be encrypted, guarded and deleted in time, and if one is forgotten, the number is still
+# there. Such strings often lie in debug logs that nobody looks after. And without compaction their total length grows with
+# the square of the number of requests, since every request carries all of the history before it.
 #
 # Nor does rebuildable mean plain text for ever: a body may be a reference or encrypted, and its key destroyed when its time is
-# over. Some requests can then not be rebuilt any more. What counts is that the system can say which (the last cell), instead of
-# giving another one in silence. How that is done is the subject of B10.
+# over. Some requests can then not be rebuilt any more. What counts is that the system can say which (the cell above), instead
+# of silently giving a different one. B10 shows how that is done.
 #
 # </details>
 
@@ -628,9 +639,10 @@ assert verdict.correct, verdict
 #
 # <details><summary>参考答案</summary>
 #
-# 只要没有人动手脚，比较的结果永远是相等，看上去白费工夫。它防的正是以后：有人加一个 `before_send`、一层代理、
+# 只要没有人动手脚，比较的结果永远是相等，看上去白费工夫。它防的正是以后：有人加一个 `before_send`、
 # 一个“临时”的补丁，从那天起，日志就不再是模型看到的东西，而且没有任何症状，直到有人要追查一次答错的回答。
 # 有了比较，当场就失败，还说得出是哪个部分（动手脚的那张表），不用等到几个月后才发现查不清。
+# 比较之后才改的，比如网络上的一层代理，它就看不见了。
 #
 # </details>
 
@@ -666,9 +678,10 @@ assert verdict.correct, verdict
 # <details><summary>An answer</summary>
 #
 # As long as nobody interferes the two are always equal, and it looks like wasted work. It guards against what comes later: a
-# `before_send`, a proxy, a “temporary” patch. From that day on the log is not what the model saw, and nothing shows it, until
-# somebody has to find out why an answer was wrong. With the comparison it fails on the spot and names the part (the table of
-# tricks), instead of being untraceable months afterwards.
+# `before_send`, a “temporary” patch. From that day on the log is not what the model saw, and nothing shows it, until somebody
+# has to find out why an answer was wrong. With the comparison it fails on the spot and names the part (the table of tricks),
+# instead of being untraceable months afterwards. What changes a request after the comparison, such as a proxy on the network,
+# it does not see.
 #
 # </details>
 

@@ -2,7 +2,8 @@
 # # 续写、分叉、重放
 #
 # 55 分钟。手里有一份旧会话，想“接着来”。可以在原来的 id 上写下去，可以从中间另开一支，可以只看不做，
-# 也可以只带走一句话。**四个词，四件事：续写、分叉、重放、记忆。** 分不清，就会发出第二封邮件，或者让新会话拿到它不该有的权限。
+# 也可以只带走一条事实。**四个词，四件事：续写、分叉、重放、记忆。** 分不清，就会发出第二封邮件，
+# 或者让新会话拿到它不该有的权限。
 #
 # 学完你能：
 #
@@ -20,7 +21,7 @@
 # Afterwards you can:
 #
 # - **tell** the four apart: what each takes in, where it writes, whether it touches the world outside
-# - **find** every boundary behind which a log can be forked, and say why none lies inside a turn
+# - **find** every boundary at which a log can be forked, and say why none lies inside a turn
 # - **explain** why copied history gives no permission, and why old sessions are not memory
 
 # %% imports
@@ -92,14 +93,15 @@ print([event.type for event in session.events[session.first_live_seq:]])
 # %% resume-predict [markdown] lang="zh"
 # 每次请求的模型、系统提示和工具，记在 `request/header` 里，有变化才记。录制时记过一次，理由是 `initial`。
 #
-# **预测 1。** 续写时换一个模型再问一轮，日志里一共有几个 `request/header`？如果模型没换呢？（`guess` 填换了模型的数。）
+# **预测 1。** 续写时换一个模型再问一轮，系统提示和工具都和录制时一样。日志里一共有几个 `request/header`？如果模型也没换呢？
+# （`guess` 填换了模型的数。）
 
 # %% resume-predict [markdown] lang="en"
-# Model, system prompt and tools of a request stand in a `request/header`, which is logged when they change. The recording
-# logged one, for the reason `initial`.
+# The model, system prompt and tools of a request are recorded in a `request/header`, which is logged when they change. The
+# recording logged one, for the reason `initial`.
 #
-# **Prediction 1.** Resume, take another model, ask one more question: how many `request/header` are in the log then? And with
-# the same model? (`guess` is about the other model.)
+# **Prediction 1.** Resume, take another model but the same prompt and tools, ask one more question: how many `request/header`
+# events are in the log then? And with the same model? (`guess` is about the other model.)
 
 # %% guess
 guess = None
@@ -121,7 +123,7 @@ print(compare(guess, len(headers)))
 # （`refusal(f, …)` 调用 `f(…)`，给出它拒绝时的错误名，没有拒绝就是空的）：
 
 # %% resume-why [markdown] lang="en"
-# The same model: nothing new. Another: the header differs, so a new one is logged; since the last one stands before
+# The same model: nothing new. Another: the header differs, so a new one is logged; since the last one comes before
 # `first_live_seq`, its reason is `resume`. Whoever reads the log later knows which model answered which turn.
 #
 # Nothing was written to the disk yet; that takes `attach`. In a copy of the folder, then. While one process writes, nobody else
@@ -140,8 +142,8 @@ writer.close()
 # 写完之后，文件还是那个文件：原来的每个字节都在，后面长出了一截。再续写一次，日志里就有了第二个 `end-seed`：
 
 # %% resume-grown [markdown] lang="en"
-# It is still the same file: every old byte is there, and more behind them. Resumed once more, the log has a
-# second `end-seed`:
+# It is still the same file: every old byte is there, with more after them. Resume once more, and the log has a second
+# `end-seed`:
 
 # %% resume-file
 before, after = (Path(f"{name}/reminder.jsonl").read_bytes() for name in ("office", "desk"))
@@ -158,8 +160,8 @@ print([event.seq for event in again.events if event.type == "session/end-seed"])
 # %% fork [markdown] lang="en"
 # ## Fork: a prefix, and an id of its own
 #
-# Somebody wants to try another question without spoiling the session. `fork` copies the events up to and with some seq into a
-# **child**; the old session is its **parent**. From the end of turn 1:
+# Somebody wants to try another question without disturbing the session. `fork` copies the events up to and including some seq
+# into a **child**; the old session is its **parent**. From the end of turn 1:
 
 # %% fork-child
 parent = resume(JsonlStore("office"), "reminder")
@@ -168,15 +170,17 @@ child = fork(parent, end, "what-if")
 print({**child.header.to_json(), "createdAt": "…"})
 
 # %% fork-header [markdown] lang="zh"
-# 会话头记着出身：从谁来（`parentSession`），抄了几个事件（`seedLength`）。深度、预设、目录沿用父会话的。抄来的那几个事件之后，
-# 照样是一个 `session/end-seed`。不给 id，就由父会话的 id 和边界凑一个，同一处分叉几次都一样，所以要存两支，得自己起名字。让子
-# 会话问它自己的问题，然后看看父会话和它的文件动了没有（后两个数是父、子会话的事件数）：
+# 会话头记着出身：从谁来（`parentSession`），抄了几个事件（`seedLength`）。`delegationDepth`、`agentPreset`、`cwd`
+# 沿用父会话的。抄来的那几个事件之后，照样是一个 `session/end-seed`。不给 id，就由父会话的 id 和抄走的事件数凑一个；
+# 同一处分叉，凑出的 id 总是一样，所以要存两支，得自己起名字。让子会话问它自己的问题，
+# 然后看看父会话和它的文件动了没有（后两个数是父、子会话的事件数）：
 
 # %% fork-header [markdown] lang="en"
-# The header says where it comes from (`parentSession`) and how many events were copied (`seedLength`). Depth, preset and folder
-# are the parent's. Behind the copied events stands a `session/end-seed` here as well. Without an id of your own the child gets
-# one from the parent's id and the boundary, the same each time: to store two forks of one place, name them. Let the child ask a
-# question of its own, and see whether the parent or its file has changed (the two numbers are the events of parent and child):
+# The header says where it comes from (`parentSession`) and how many events were copied (`seedLength`). `delegationDepth`,
+# `agentPreset` and `cwd` are the parent's. After the copied events comes a `session/end-seed` here as well. Give the child no
+# id, and it gets one made of the parent's id and the number of copied events, the same each time: to store two forks of one
+# place, name them. Let the child ask a question of its own, and see whether the parent or its file has changed (the two numbers
+# are the events of parent and child):
 
 # %% fork-lives
 store = JsonlStore(copytree("office", fresh("family")))
@@ -201,7 +205,7 @@ print(Path("family/reminder.jsonl").read_bytes() == before)
 #
 # ## Not inside a turn
 #
-# What about a fork behind the `tool/call` of turn 2?
+# What about a fork after the `tool/call` of turn 2?
 
 # %% break-it tags=["raises-exception"]
 call = [event.seq for event in parent.events if event.type == "tool/call"][-1]
@@ -234,7 +238,7 @@ print(refusal(ask, half, "Go on.", Reply("Yes.")))
 # %% think-fork [markdown] lang="zh"
 # 那个调用等不到结果，下一轮也没法开始：这一轮还在进行。
 #
-# **教材的思考题 7（★★）：为什么不能从进行中的轮次中间分叉？** 想想刚才在它之后分叉被拒绝的那个 `send_mail` 调用：邮件由谁发，
+# **教材的思考题 7（★★）：为什么不能从进行中的轮次中间分叉？** 想想刚才那个 `send_mail` 调用，要是真从它之后分叉：邮件由谁发，
 # 结果写进谁的日志？
 #
 # <details><summary>参考答案</summary>
@@ -258,13 +262,13 @@ print(refusal(ask, half, "Go on.", Reply("Yes.")))
 # %% think-fork [markdown] lang="en"
 # The call waits for a result that will never come, and no turn can begin while this one is open.
 #
-# **Question 7 of the chapter (★★): why may a fork not start in the middle of an open turn?** Think of the `send_mail` call
-# behind which the fork was refused: who sends the mail, and in whose log does the result stand?
+# **Question 7 of the chapter (★★): why may a fork not start in the middle of an open turn?** Think of that `send_mail` call,
+# and of a fork right after it: who sends the mail, and whose log gets the result?
 #
 # <details><summary>An answer</summary>
 #
-# A turn is something that is still being done, by a process that does it. Copied half-way, it leaves the child with a call
-# without a result: the parent sends the mail, and the result stands in the parent's log alone (c2, in the cell that copies half
+# A turn is something that is still being done, by a process that does it. Copied halfway, it leaves the child with a call
+# without a result: the parent sends the mail, and the result is in the parent's log alone (c2, in the cell that copies half
 # a turn, and in the picture below when the slider is on `tool/call`). If the child closed it as recovery does, “outcome
 # unknown” would be said of something that went quite normally; if it ran the call again, there would be a second mail. For the
 # model, calls and results have to be paired; and with a turn left open the child could not begin its next one (the same cell,
@@ -276,11 +280,11 @@ print(refusal(ask, half, "Go on.", Reply("Yes.")))
 # ## Move the boundary
 #
 # On the left the parent's log, ✓ marks the legal boundaries. On the right the child, really forked: its header, what the
-# history tells of and the child does not have, and its surface.
+# history mentions and the child does not have, and its surface.
 #
 # A `compaction/start` without its `compaction/end` is like a lock that nobody has opened.
 #
-# **Find it with the slider:** at some boundaries the child copies a lock that nobody will ever open. Behind which seqs? And at
+# **Find it with the slider:** at some boundaries the child copies a lock that nobody will ever open. After which seqs? And at
 # which of them does the surface hold the summary already?
 
 # %% explorer
@@ -309,19 +313,19 @@ explorer.still
 # **预测 2。** 这一轮会多出几封邮件？
 
 # %% moved [markdown] lang="en"
-# The picture above stands where the fork was refused: no child, a red line, and the last legal boundary.
+# The picture above is at the place where the fork was refused: no child, a red line, and the last legal boundary.
 #
 # <details><summary>Answer: which seqs</summary>
 #
-# Between the beginning and the end of the compaction: behind `compaction/start`, `compaction/summary` and the `user/message`
-# that replaces. All three stand between turns and are legal, but `compaction/end` is not copied, and so the lock is stale. Only
-# the third has the summary on its surface. A stale lock is no obstacle; why, comes below.
+# Between the beginning and the end of the compaction: after `compaction/start`, `compaction/summary` and the `user/message`
+# that replaces. All three are between turns and legal, but `compaction/end` is not copied, and so the lock is stale. Only
+# the third has the summary on its surface. A stale lock is no obstacle; you will see why below.
 #
 # </details>
 #
 # ## History gives no permission
 #
-# In the parent the user permitted a mail; the `approval/decided` stands in the log, and the child copies all of it. The loop
+# In the parent the user permitted a mail; the `approval/decided` is in the log, and the child copies all of it. The loop
 # that runs the child is given one tool, which reads tables, and the model, going by the history, calls `send_mail` again.
 #
 # **Prediction 2.** How many more mails are there after this turn?
@@ -341,7 +345,7 @@ print(result.seq, result.data["error"])
 # 子会话自己的请求头里，工具只有一个：
 
 # %% no-rights-where [markdown] lang="en"
-# There is no such tool, so nothing runs. The approval is still there, but as history: its seq lies below `seedLength`. In the
+# There is no such tool, so nothing runs. The approval is still there, but as history: its seq is below `seedLength`. In the
 # request header that the child logged for itself there is one tool:
 
 # %% no-rights-history
@@ -361,13 +365,13 @@ for event in heir.events:
 # 先真的跑一轮，模型调用 `send_mail`，发件箱多出一封。然后把整份日志，连同这次发送，重放好几遍：
 
 # %% no-rights-why [markdown] lang="en"
-# A permission was given by somebody, at some time, for one thing in one session. Copying the words does not make them be said
-# again. Tools, permissions and prompt are put together anew, for the child's own purpose.
+# A permission was given by somebody, at some time, for one thing in one session. To copy the words is not to say them again.
+# Tools, permissions and prompt are set up anew, for the child's own purpose.
 #
 # ## Replay: look, do nothing
 #
-# First a turn for real: the model calls `send_mail`, and one more mail lies in the outbox. Then the whole log, with this very
-# call in it, is replayed again and again:
+# First a turn for real: the model calls `send_mail`, and there is one more mail in the outbox. Then the whole log, with this
+# very call in it, is replayed again and again:
 
 # %% live-run
 live = resume(JsonlStore(copytree("office", fresh("live"))), "reminder")
@@ -388,7 +392,8 @@ print(list(again.derive_messages()) == list(live.derive_messages()))
 
 # %% replay-why [markdown] lang="en"
 # The one more event is an `end-seed`, in memory only. The messages are the same and the outbox is as it was: deriving
-# reads the results in the log, and runs no tool. And if it is asked to go on?
+# reads the results in the log, and runs no tool. And if it is asked to run one more
+# turn?
 
 # %% break-replay tags=["raises-exception"]
 ask(again, "Go on.", Reply("Yes."))
@@ -438,13 +443,15 @@ print([refusal(fork, parent, at) for at in (-1, 999, True, 22.0)])
 # ## 作废的锁
 #
 # `compaction/start` 是一把锁：它没有结束之前，不许开始第二次压缩。假如进程正好死在压缩中间，这把锁谁来开？
-# 恢复不替它补 `compaction/end`（教材 §4.9.1）。先看进程死的时候，锁是谁的：
+# 恢复不替它补 `compaction/end`（教材 §4.9.1）。先看进程死的那一刻有哪些锁
+# （`live` 是还锁着的，`stale` 是作废的）：
 
 # %% lock [markdown] lang="en"
 # ## A stale lock
 #
 # A `compaction/start` is a lock: until it has ended, no second compaction may begin. If the process dies in the middle, who
-# opens it? Recovery adds no `compaction/end` (§4.9.1). First, at the death of the process:
+# opens it? Recovery adds no `compaction/end` (§4.9.1). First, the locks at the moment when the process
+# dies (`live` still holds, `stale` ones do not):
 
 # %% lock-live
 from labsupport.workbench.watermarks import play
@@ -458,7 +465,7 @@ print(lineage.compaction_locks(dying.events))
 # 这时再压缩一次，会被拒绝（打印的是错误码）：
 
 # %% lock-try [markdown] lang="en"
-# A second compaction is refused at this moment (printed is the code of the error):
+# A second compaction is refused at this moment (the error code is printed):
 
 # %% lock-busy
 from labsupport.sessionlog.compaction import compact
@@ -471,7 +478,7 @@ def compact_turn_1(session):
 print(attempt(compact_turn_1, dying).error.code)
 
 # %% lock-predict [markdown] lang="zh"
-# **预测 3。** 另一个进程续写这份日志。锁是 `"live"`（还锁着），还是 `"stale"`（作废）？填字符串，例如 `guess_lock = "live"`。
+# **预测 3。** 另一个进程续写这份日志。锁还是 `"live"`，还是成了 `"stale"`？填字符串，例如 `guess_lock = "live"`。
 
 # %% lock-predict [markdown] lang="en"
 # **Prediction 3.** Another process resumes this log. Is the lock `"live"` or `"stale"` then? Fill in the word, such as
@@ -492,7 +499,7 @@ print(compare(guess_lock, "stale" if locks.live is None else "live"))
 # 现在压缩同样的几条消息（新的压缩从哪个事件到哪个事件，还有这时的锁）：
 
 # %% lock-open [markdown] lang="en"
-# Now the same messages are compacted (from which event to which the new compaction goes, and the locks by then):
+# Now the same messages are compacted (printed: the events at which the new compaction begins and ends, and the locks by then):
 
 # %% lock-free
 session = resume(store, "reminder")
@@ -503,7 +510,7 @@ print(done.start_seq, done.end_seq, lineage.compaction_locks(session.events))
 # 作废的锁还留在日志里，但不挡路。
 #
 # `end-seed` 说：之前的事都是别的进程做的，那个进程不在了，它的锁也就没有主人了。日志没改一个字，意思变了。
-# 看时间是看不出来的：一次慢的压缩和一次死掉的压缩，看上去一样久。分叉的子会话，抄来的历史也以 `end-seed` 结尾，
+# 光看时间分不出来：慢的压缩和死掉的压缩，都是过了很久还没结束。分叉的子会话，抄来的历史也以 `end-seed` 结尾，
 # 所以抄来的锁在它那里总是作废的。
 #
 # ## 记忆不是旧会话
@@ -529,12 +536,12 @@ fact, = extract("reminder", user_said(parent))
 print(fact)
 
 # %% memory-entry [markdown] lang="zh"
-# 整个会话只留下一条事实，附有证据：哪个会话，哪个 seq。存的时候说明是谁的、谁可以读。
-# 没有许可的人问它，得到的回答和问一条不存在的一样：
+# 整个会话只留下一条事实，附有证据：哪个会话，哪个 seq。存的时候说明是谁的、谁可以读
+# （这里是 ana 的，夜班可以读）。没有许可的人问它，得到的回答和问一条不存在的一样：
 
 # %% memory-entry [markdown] lang="en"
 # Of the whole session one fact is left, with its evidence: which session, which seq. Whoever stores it says whose it is and who
-# may read it. Anybody else is told the same as if it did not exist:
+# may read it (here it is ana's, and the night shift may). Anybody else is told the same as if it did not exist:
 
 # %% memory-permission
 memory = remembered(fact, readers=("night shift",))
@@ -590,11 +597,12 @@ same, = extract("reminder", user_said(parent))
 print(memory.remember(same, "ana"), refusal(memory.read, "language", "ana"))
 
 # %% memory-session [markdown] lang="zh"
-# 要两边一起删，就得两边都说：`delete` 删会话，`forget_session` 让记忆不再依据这个会话，只靠它的条目也就没有了：
+# 要两边一起删，就得两边都说：`delete` 删会话，`forget_session` 让记忆不再依据这个会话，只靠它的条目也就没有了
+# （`kept` 是另有证据、留下来的；`erased` 说旧的字节也擦掉了）：
 
 # %% memory-session [markdown] lang="en"
 # To delete both, say so to both: `delete` for the session, and `forget_session`, after which no entry rests on that session any
-# more; one that had no other evidence is gone:
+# more; one that had no other evidence is gone (`kept` has those that had some; `erased` says that the old bytes are gone too):
 
 # %% memory-both
 memory, store = remembered(fact), JsonlStore(copytree("office", fresh("both")))
@@ -610,8 +618,8 @@ print(memory.forget_session("reminder"))
 # %% four [markdown] lang="en"
 # ## The four, side by side
 #
-# Each row is really tried. In the first three the same session runs one more turn, in which the model calls `send_mail` (the
-# child is run without such a tool); memory has no session, and facts are extracted once:
+# Each row is really carried out. In the first three the same session runs one more turn, in which the model calls `send_mail`
+# (the child is run without such a tool); memory has no session, and facts are extracted once:
 
 # %% four-words
 four_words()
@@ -631,7 +639,7 @@ four_words()
 # %% exercise [markdown] lang="en"
 # ## Exercise: find the legal boundaries
 #
-# `boundaries(events)` gets all events of a log and returns a list: the seqs behind which a fork may begin, which is wherever no
+# `boundaries(events)` gets all events of a log and returns a list: the seqs after which a fork may begin, which is wherever no
 # turn is open. A log may be empty, it may stop inside a turn, and there may be other events before, between and after turns.
 #
 # <details><summary>Hint</summary>

@@ -49,8 +49,8 @@ from labsupport.workbench.scratch import fresh, scratch
 # %% look [markdown] lang="en"
 # ## First, the task undisturbed
 #
-# The user says three things: bill them; which year is meant; and, when the plan was shown and approved, send it.
-# `send_invoice` enters the invoice in a real SQLite **ledger**, apart from the log; what stands there has gone out. Each entry
+# The user says three things: bill Harbour; which year is meant; and, once the plan has been shown and approved, send it.
+# `send_invoice` enters the invoice in a real SQLite **ledger**, apart from the log; what is in there has gone out. Each entry
 # has an operation id, and an **idempotency key**: when that key comes again, nothing is done again, and the ledger gives back
 # what was done under it.
 
@@ -65,7 +65,7 @@ for invoice in invoice_task.invoices("office"):
 # 工具的结果是结构化的，带着账本里的操作 id。以后要查这件事，就凭它：
 
 # %% look-result [markdown] lang="en"
-# The tool's result is structured, and has the ledger's operation id. That is what this effect is found by later:
+# The tool's result is structured, and has the ledger's operation id. By that id the invoice can be found later:
 
 # %% result
 result = invoice_task.last_event(session, "tool/result")
@@ -88,7 +88,7 @@ business_tables.domains("office")
 # %% domains-why [markdown] lang="zh"
 # 日志只管第一行。账单是账本的事，删日志收不回，重放也不会再发。写锁属于正在写的进程：它活着，第二个写者只得到
 # `StoreBusyError`；会话删了，就没有锁可说；重放出来的会话不许写，去接存储就得到 `DetachedSessionError`。
-# “检验”这个词怎么算，由带版本的定义文件说。日志里会**提到**后三样，提到不等于说了算。
+# “检验”怎么算，带版本的定义文件说了算。日志里会**提到**后三样，提到不等于说了算。
 #
 # ## 死在结果之前
 #
@@ -105,8 +105,8 @@ business_tables.domains("office")
 #
 # ## Death before the result
 #
-# Now a process of its own records. The invoice is in the ledger, the tool has not returned, and we kill it. First with a tool
-# that sends **no key**.
+# Now another process makes the recording. Once the invoice is in the ledger, and before the tool returns, we kill it. First
+# with a tool that sends **no key**.
 #
 # **Prediction 1.** The program that takes over resumes the session, and the model makes the call again. How many invoices are
 # there in the end?
@@ -124,24 +124,23 @@ invoice_task.again(folder, with_key=False)
 print(compare(guess, len(invoice_task.invoices(folder))))
 
 # %% crash-why [markdown] lang="zh"
-# `TOOL_OUTCOME_UNKNOWN` 是恢复补写的错误码，意思是结局未知；它旁边是死的时候账本里的张数。重试之后就有了两张一样的账单。
+# `TOOL_OUTCOME_UNKNOWN` 是恢复补写的错误码，意思是结局未知；后面的数是进程死时账本里有几张。重试之后就有了两张一样的账单。
 # 日志没有说谎，是重试的程序没有去问。
 #
 # ## 问账本
 #
-# 在被杀死的那一份上对账。`reconcile` 读日志里结局未知的调用，凭幂等键去问账本，再凭账单号问一遍。
+# 就用被杀死的进程留下的那一份来对账。`reconcile` 读日志里结局未知的调用，凭幂等键去问账本，再凭账单号问一遍。
 # 回答有三种：`done` 做了，`not done` 没做，`ask a person` 请人来看。
 
 # %% crash-why [markdown] lang="en"
-# `TOOL_OUTCOME_UNKNOWN` is the code that recovery wrote; beside it stands how many invoices were out at the death. After the
-# retry the same invoice is out twice. The log did not lie: it said that it does not know. The program that tried again did
+# `TOOL_OUTCOME_UNKNOWN` is the code that recovery wrote; the number is how many invoices were out when the process died. After
+# the retry the same invoice is out twice. The log did not lie: it said that it does not know. The program that tried again did
 # not ask.
 #
 # ## Ask the ledger
 #
-# Back to the folder as the death left it. `reconcile` reads which calls have an unknown outcome, asks the ledger by the
-# idempotency key, and once more by the number of the invoice. There are three answers: `done`,
-# `not done`, `ask a person`.
+# Back to what the killed process left. `reconcile` reads which calls have an unknown outcome, asks the ledger by the
+# idempotency key, and once more by the number of the invoice. There are three answers: `done`, `not done`, `ask a person`.
 
 # %% reconcile
 events = JsonlStore("killed").inspect("billing").events
@@ -150,11 +149,11 @@ with invoice_task.ledger_of("killed") as ledger:
         print(finding.call_id, finding.answer, finding.why, finding.operation.id)
 
 # %% reconcile-twice [markdown] lang="zh"
-# 没有键，也凭账单号找到了：做了，不用再发。那么已经发了两张的那一份呢？把死时的日志，拿去问现在的账本：
+# 没有键，也凭账单号（`business id`）找到了：做了，不用再发。那么已经发了两张的那一份呢？还是死时的日志，去问多发之后的账本：
 
 # %% reconcile-twice [markdown] lang="en"
-# There was no key, and it is found by its number all the same: done, nothing to send. And where there are two by now? The same
-# log, and the ledger of that folder:
+# There was no key, and it is found by its number all the same (`business id`): done, nothing to send. And where there are two
+# by now? The same log, with the ledger after the second sending:
 
 # %% reconcile-several
 with invoice_task.ledger_of("twice") as ledger:
@@ -193,8 +192,8 @@ print([(call.seq, call.data["callId"], call.data["name"]) for call in calls])
 # `send_invoice` was called twice, under two ids, and there is one invoice: the ledger knows the key, and gives back what was
 # done under it.
 #
-# Nor is it this moment alone. From the `tool/call` until its result is on the disk, a process is really killed at every point, and
-# the call made again (a process a row; it takes a few seconds):
+# This was one moment of many. From the `tool/call` until its result is on the disk, a process is really killed at every point,
+# and the call made again (a process a row; it takes a few seconds):
 
 # %% keyed-table
 deaths = invoice_kills.killed(invoice_kills.between())
@@ -202,7 +201,7 @@ business_tables.death_table(deaths)
 
 # %% law [markdown] lang="zh"
 # 调用先落盘，工具才开始。所以磁盘上没有 `tool/call`，就证明工具没有开始，不用问；有它而没有结果，就只能去问。
-# 再看账本前后的几种死法：写进了账本而事务没提交，死后等于没发；提交之后、日志写盘之前，账本知道而日志不知道。
+# 再看账本前后的几行：写进了账本而事务没提交，死后等于没发；提交之后、日志写盘之前，账本知道而日志不知道。
 #
 # ## 定律
 #
@@ -212,7 +211,7 @@ business_tables.death_table(deaths)
 
 # %% law [markdown] lang="en"
 # A call is on the disk before its tool starts. So a log without the `tool/call` proves that nothing was started, and there is
-# nothing to ask; with the call and no result, only asking helps. Then the deaths around the ledger: what was entered and not
+# nothing to ask; with the call and no result, only asking helps. Then the rows around the ledger: what was entered and not
 # committed is gone afterwards. Between that commit and the write of the log, the ledger knows what the log does not.
 #
 # ## The law
@@ -264,10 +263,10 @@ for name in ("goal", "metric", "time", "approval"):
     print(name, draft.events[state[name]["source"]["seq"]].type)
 
 # %% state-metric [markdown] lang="zh"
-# 为什么要记定义的版本？同一个名字，同一批数据，每个版本给出另一个数，账单就是另一个金额：
+# 为什么要记定义的版本？同一个名字，同一批数据，各个版本算出来的数都不同，账单的金额也就不同：
 
 # %% state-metric [markdown] lang="en"
-# Why the definition's version? One name, the same rows, and each version gives another figure, hence another invoice:
+# Why keep the definition's version? One name, the same rows, and each version gives another figure, hence another invoice:
 
 # %% state-versions
 business_tables.metric_table("tests")
@@ -275,7 +274,7 @@ business_tables.metric_table("tests")
 # %% change [markdown] lang="zh"
 # ## 换了指标
 #
-# 批准之后，用户改了主意：“只算重做的。”系统去定义文件里查到 `repeats`，提交新的指标。
+# 批准之后，用户改了主意：“只算重做的。”系统去定义文件里查到 `repeats`，改记这个指标。
 #
 # **预测 2。** 七个字段里，有几个因此作废？
 
@@ -301,11 +300,12 @@ print(compare(guess_void, len(void)), void)
 business_tables.state_table(changed)
 
 # %% change-why [markdown] lang="zh"
-# 计划和批准。新指标的来源，是用户改主意的那句话。指标一换，算出来的哈希就对不上了；批准的是原来那个哈希，也就跟着作废。有人拿着旧哈希，再批准一次呢？
+# 计划和批准。新指标的来源，是用户改主意的那句话。指标一换，算出来的哈希就对不上了；批准的是原来那个哈希，也就跟着作废。
+# 有人拿着旧哈希，再批准一次呢？
 
 # %% change-why [markdown] lang="en"
-# The plan and its approval. The new metric has its source in what the user just said. With it the hash does not fit any more; and what was approved is that hash. What if
-# somebody approves the old hash once more?
+# The plan and its approval. The new metric has its source in what the user just said. With it the hash does not fit any more,
+# and it was that hash that was approved. What if somebody approves the old hash once more?
 
 # %% break-it tags=["raises-exception"]
 yes = invoice_task.ask(draft, "Yes, approved.", Reply("Thank you."))
@@ -327,13 +327,13 @@ print(refused.data["message"]["content"][0]["content"][0]["text"])
 print(len(invoice_task.invoices("guarded")))
 
 # %% change-plan [markdown] lang="zh"
-# 重新做计划，给人看过，再批准。计划说的是算什么，金额是后来算出来的，所以请人批准时（`approval/asked`），要发的那张账单也一起记下：
-# 批准的是这个计划，也是这一张。先让模型换一个金额发：
+# 重新做计划，给人看过，再批准。计划说的是算什么，金额是后来算出来的，所以请人批准时（`approval/asked`），
+# 要发的那张账单也一起记下：批准的是这个计划，也是这一张。先让模型换一个金额发：
 
 # %% change-plan [markdown] lang="en"
-# A new plan, shown and approved. A plan says what is counted, and the amount comes of that later. So the event that asks for
-# the approval, `approval/asked`, holds the invoice too: approved are this plan and this invoice. First the model tries another
-# amount:
+# A new plan, shown and approved. A plan says what is counted, and the amount is computed later. So the event that asks for the
+# approval, `approval/asked`, holds the invoice too: the approval is for this plan and this invoice. First the model tries
+# another amount:
 
 # %% change-again
 Path(fresh("guarded")).mkdir()
@@ -346,7 +346,7 @@ refused = invoice_task.send_again(draft, "guarded", amount="999.00")
 print(refused.data["message"]["content"][0]["content"][0]["text"])
 
 # %% change-send [markdown] lang="zh"
-# 同一个批准，管不到另一个金额。现在发批准过的那一张，数是新指标的：
+# 同一个批准，管不到另一个金额。现在发批准过的那一张，数量按新指标算：
 
 # %% change-send [markdown] lang="en"
 # An approval of one amount does not cover another. Now the invoice that was approved, with the figure of the new metric:
@@ -366,10 +366,10 @@ for invoice in invoice_task.invoices("guarded"):
 # %% replay [markdown] lang="en"
 # ## Replay, and today's definitions
 #
-# A replay gives the same state and sends nothing (deletion was tried in the table of the four domains). But that the definition
-# is `active`, as the log has it, is what was answered then. Later somebody retires that version, and the log does not know;
-# whoever goes on has to ask the definitions again. The first line: whether five replays give the same state, and how many
-# invoices there are; the second: the status in the log, and the one of today.
+# A replay gives the same state and sends nothing (deletion was tried in the table of the four domains). But the log says that
+# the definition is `active`, and that was the answer at the time. Later somebody retires that version, and the log does not
+# know; whoever goes on has to ask the definitions again. The first line: whether five replays give the same state, and how
+# many invoices there are; the second: the status in the log, and today's.
 
 # %% replayed
 log = JsonlStore("office").inspect("billing").events
@@ -377,7 +377,7 @@ states = [current(replay(log)) for _ in range(5)]
 print(all(it == state for it in states), len(invoice_task.invoices("office")))
 text = invoice_task.METRICS.read_text("utf-8").replace('"active"', '"retired"')
 Path("later.json").write_text(text, "utf-8")
-metric = state["metric"]["value"]
+metric = states[0]["metric"]["value"]
 print(metric["status"], Metrics("later.json").get(metric["id"], metric["version"]).status)
 
 # %% explore [markdown] lang="zh"
@@ -391,10 +391,10 @@ print(metric["status"], Metrics("later.json").get(metric["id"], metric["version"
 # %% explore [markdown] lang="en"
 # ## Kill it at every moment
 #
-# On the left the log as it is on the disk after the death. On the right the query state, the ledger, and four answers to the
+# On the left is the log on the disk after the death. On the right are the query state, the ledger, and four answers to the
 # question whether the invoice is out.
 #
-# **Find it with the slider:** the ledger knows and the log does not: at which moment does that begin, and at which does it
+# **Find it with the slider:** at which moment does it begin that the ledger knows and the log does not, and at which does it
 # end? Then choose “without a key” in the menu: at which moments does the last row change?
 
 # %% explorer
@@ -418,7 +418,7 @@ explorer.still
 # ## 压缩之后又发了一遍
 #
 # **面试·故障题：智能体发过一个通知，压缩之后又发了一遍。原因在哪里？** B5 说过怎么查，这里是现场：用户要求通知一次；
-# 发了；聊了几句；前面的消息换成一段摘要；用户问“他们知道了吗？没有就通知”。教材列了五个方面，下面一处一行。
+# 发了；聊了几句；前面的消息换成一段摘要；用户问“他们知道了吗？没有就通知”。教材列了五个方面，下面各占一行。
 # 先说说你的判断，再往下看：
 
 # %% moved [markdown] lang="en"
@@ -434,7 +434,7 @@ explorer.still
 # ## Sent again after a compaction
 #
 # **Interview question (fault): after a compaction an agent sends a notification again that it had sent. What is the cause?**
-# B5 said how to look; here is the scene: the user wants somebody to be told, once; the notice goes out; some talk; a summary
+# B5 said how to look; here is the scene: the user wants Harbour told, once; the notice goes out; some talk follows; a summary
 # takes the place of all that; the user asks “Do they know? If not, tell them.” The chapter names five places to look at, a row
 # each. Say what you make of it before you read on:
 
@@ -443,13 +443,15 @@ scene = incident.happen(fresh("incident"))
 business_tables.evidence_table(incident.evidence(scene))
 
 # %% incident-tries [markdown] lang="zh"
-# 只改一样，再来一遍：摘要保留了操作 id，或者通知带键。每行依次是：摘要里有没有操作 id，带不带键，一共发了几条通知：
+# 只改一样，再来一遍：换一段保留了操作 id 的摘要，或者通知带键。先是两段摘要；后面每行依次是：摘要里有没有操作 id，带不带键，
+# 一共发了几条通知：
 
 # %% incident-tries [markdown] lang="en"
-# Once more, with one thing changed: a summary that keeps the operation id, or a notice with a key. Each line: whether the
-# summary has the id, whether there is a key, and how many notices went out:
+# Once more, with one thing changed: a summary that keeps the operation id, or a notice with a key. The two summaries come
+# first; then, a line each time, whether the summary has the id, whether there is a key, and how many notices went out:
 
 # %% incident-tried
+print(incident.LOST, incident.KEPT, sep="\n")
 for summary, key in ((incident.LOST, False), (incident.KEPT, False), (incident.LOST, True)):
     scene = incident.happen(fresh("incident"), summary=summary, with_key=key)
     print(summary == incident.KEPT, key, len(scene.operations))
@@ -459,8 +461,9 @@ for summary, key in ((incident.LOST, False), (incident.KEPT, False), (incident.L
 #
 # 按五个方面排除。**恢复**：没有补写的结果，没有崩溃过，不是“结局未知”惹的。**工具结果**：第一次的结果在日志里，有操作 id，
 # 工具没有错。**范围**：那条结果在被遮住的节点里，范围本身合法，可模型从此看不到它了，全靠摘要。**摘要**：没有操作 id，
-# 只有一句“办过了”，这是直接原因。**外部的幂等**：两笔都没有键，账本没法认出是同一个通知，这是错误变成损失的原因。
-# 上一格各改一样，都只剩一条。先补键：摘要由模型写，保证不了；键由代码来，能保证。再定保留规则：
+# 只说“办过了”（that was seen to），这是直接原因。**外部的幂等**：两笔都没有键，账本没法认出是同一个通知，
+# 这是错误变成损失的原因。
+# 上一格各改一样，都只剩一条。先补键：摘要由模型写，保证不了；键由代码生成，能保证。再定保留规则：
 # 做过的外部操作，摘要必须写出操作 id（B5 有检查）。已经多发的那条收不回，只能再发一条说明，这也是新的操作。
 #
 # </details>
@@ -469,13 +472,13 @@ for summary, key in ((incident.LOST, False), (incident.KEPT, False), (incident.L
 # <details><summary>An answer</summary>
 #
 # One place after the other. **Recovery** wrote no result: nothing crashed, so this is no matter of an unknown outcome. **Tool
-# results**: the first one is in the log, with its operation id; the tool did well. **Range**: that result is among the shadowed
-# nodes. The range was legal, but from then on the model knew of the sending only what the summary said. **Summary**: no
-# operation id, only that it “was seen to”; this is the direct cause. **Idempotency outside**: neither operation has a key, so
-# the ledger could not tell that it was the same notice; this turned a mistake into damage. Each change in the cell above leaves
-# one notice. First the key: a summary is written by a model and can be asked for, a key is made by code and can be relied on.
-# Then the retention rule: a summary has to name the operation of every effect outside (B5 checks it). The second notice cannot
-# be called back; a third one may explain it, which is an operation, too.
+# results**: the first one is in the log, with its operation id; the tool did its job. **Range**: that result is among the
+# shadowed nodes. The range was legal, but from then on the model knew of the sending only what the summary said. **Summary**:
+# no operation id, only that it “was seen to”: this is the direct cause. **Idempotency outside**: neither operation has a key,
+# so the ledger could not tell that it was the same notice; this turned a mistake into damage. Each change in the cell above
+# leaves one notice. First the key: a summary is written by a model and can be asked for, a key is made by code and can be
+# relied on. Then the retention rule: a summary has to name the operation of every effect outside (B5 checks it). The second
+# notice cannot be called back; a third one may explain it, which is an operation, too.
 #
 # </details>
 
@@ -483,7 +486,8 @@ for summary, key in ((incident.LOST, False), (incident.KEPT, False), (incident.L
 # ## 练习：让工具可以放心重试
 #
 # `send(ledger, order, attempt)` 发出一张账单，返回操作 id。`order` 有 `invoice`（账单号）、`customer`、`amount`；
-# `attempt` 是这次调用：`attempt.call_id`、`attempt.time`，还有 `attempt.events`，即此刻的日志。现在不安全的写法是：
+# `attempt` 是这次调用：`attempt.call_id`、`attempt.time`，还有 `attempt.events`，即此刻的日志。
+# `ledger.send(kind, payload, key)` 的键可以不给，现在不安全的写法就没有给：
 #
 #     ledger.send("invoice", order).id
 #
@@ -492,8 +496,7 @@ for summary, key in ((incident.LOST, False), (incident.KEPT, False), (incident.L
 #
 # <details><summary>提示</summary>
 #
-# `ledger.send` 的第三个参数是 `key`。问一问：`attempt` 里的三样和 `order` 里的三样，哪一样在重试时不变，
-# 换一张账单时又一定变？
+# `attempt` 里的三样和 `order` 里的三样，哪一样在重试时不变，换一张账单时又一定变？
 #
 # </details>
 
@@ -502,18 +505,18 @@ for summary, key in ((incident.LOST, False), (incident.KEPT, False), (incident.L
 #
 # `send(ledger, order, attempt)` sends an invoice and returns the operation's id. An `order` has `invoice` (its number),
 # `customer` and `amount`; the `attempt` is this call: `attempt.call_id`, `attempt.time`, and `attempt.events`, the log as it is
-# now. The unsafe way is
+# now. In `ledger.send(kind, payload, key)` the key may be left out, and the unsafe way leaves it out:
 #
 #     ledger.send("invoice", order).id
 #
-# Whoever dies where, however much later it is tried again, by whichever process or session, and if two come at once: one
+# Wherever a process dies, however much later the retry comes, from whichever process or session, even from two at once: one
 # number is one invoice. The same number with another amount or customer is refused; let the ledger's error come through. The
 # `order` belongs to the caller: leave it as it is. The check starts two processes, which takes a few seconds.
 #
 # <details><summary>Hint</summary>
 #
-# The third argument of `ledger.send` is `key`. Which of the three things in `attempt` and the three in `order` stays the same
-# in a retry, and is sure to differ for another invoice?
+# Which of the three things in `attempt` and the three in `order` stays the same in a retry, and is sure to differ for another
+# invoice?
 #
 # </details>
 
@@ -601,7 +604,7 @@ assert verdict.correct, verdict
 # <details><summary>An answer</summary>
 #
 # With all fields an event speaks for itself: a compaction, a fork or a reader that begins in the middle cannot miss one half.
-# And a computed validity cannot be carried along: nobody takes an old approval over to a new metric, not even a writer that
+# And a computed validity cannot be carried along: nobody carries an old approval over to a new metric, not even a writer that
 # forgets to mark it (the cells with another metric). The hash has the versions in it: a field that was changed and changed back
 # makes another plan.
 #

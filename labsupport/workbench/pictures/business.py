@@ -157,7 +157,7 @@ def value_words(name: str, value: Any, show_text: bool = True) -> str:
     if name == "filters":
         return ", ".join(f"{column} = {text}" for column, text in value.items())
     if name == "time":
-        return f"{value['calendar']}, {value['mode']}"
+        return f"{value['start']} – {value['end']}, {value['calendar']}, {value['mode']}"
     if name == "ambiguities":
         return say("b9_open", n=len(value)) if value else say("b9_none_open")
     return str(value["by"] if name == "approval" else value)

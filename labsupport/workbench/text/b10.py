@@ -64,7 +64,7 @@ WORDS = {
     "b10_left_fork": {"zh": "分叉", "en": "forks"},
     "b10_left_subagent": {"zh": "子智能体", "en": "sub-agents"},
     "b10_left_backup": {"zh": "备份", "en": "backups"},
-    "b10_left_memory": {"zh": "别处记住的", "en": "memories"},
+    "b10_left_memory": {"zh": "长期记忆", "en": "memories"},
     "b10_left_process": {"zh": "还拿着密钥的进程", "en": "processes that hold a key"},
     "b10_left_outside": {"zh": "工具在外面做的事", "en": "effects outside"},
     "b10_left_disk": {"zh": "磁盘上释放的块", "en": "freed disk blocks"},

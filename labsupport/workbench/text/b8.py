@@ -1,11 +1,11 @@
 """Words of lab B8: fork, resume, replay."""
 
 WORDS = {
-    "b8_slider": {"zh": "在此 seq 之后分叉", "en": "fork behind seq"},
+    "b8_slider": {"zh": "在此 seq 之后分叉", "en": "fork after seq"},
     "b8_label": {"zh": "分叉的边界", "en": "Where a fork may begin"},
-    "b8_no_events": {"zh": "这份日志里还没有事件，没有可以分叉的边界。", "en": "There is no event in this log to fork behind."},
+    "b8_no_events": {"zh": "这份日志里还没有事件，没有可以分叉的边界。", "en": "There is no event in this log to fork after."},
     "b8_parent": {"zh": "父会话的日志", "en": "The parent's log"},
-    "b8_col_fork": {"zh": "在此之后分叉", "en": "fork behind it"},
+    "b8_col_fork": {"zh": "在此之后分叉", "en": "fork after it"},
     "b8_legal": {"zh": "可以", "en": "yes"},
     "b8_last_legal": {"zh": "最近的边界", "en": "last legal"},
     "b8_inside": {"zh": "第 {turn} 轮未完", "en": "inside turn {turn}"},
@@ -13,7 +13,7 @@ WORDS = {
     "b8_key_line": {"zh": "在此分叉（红色：拒绝）", "en": "fork here (red: refused)"},
     "b8_key_off": {"zh": "子会话没有", "en": "not in the child"},
     "b8_header": {"zh": "会话头", "en": "The headers"},
-    "b8_header_note": {"zh": "在事件之外", "en": "outside of the events"},
+    "b8_header_note": {"zh": "在事件之外", "en": "outside the events"},
     "b8_none": {"zh": "没有子会话", "en": "there is no child"},
     "b8_col_parent": {"zh": "父会话", "en": "parent"},
     "b8_col_child": {"zh": "子会话", "en": "child"},
@@ -37,8 +37,8 @@ WORDS = {
     "b8_gap": {"zh": "", "en": " "},
     "b8_say_child": {
         "zh": "在 seq **{seq}**（{type}）之后分叉：子会话 {child} 从父会话的 **{n:,}** 个事件开始",
-        "en": "Forked behind seq **{seq}** ({type}): the child {child} begins with **{n:,}** events",
-        "one": "Forked behind seq **{seq}** ({type}): the child {child} begins with **{n:,}** event",
+        "en": "Forked after seq **{seq}** ({type}): the child {child} begins with **{n:,}** events",
+        "one": "Forked after seq **{seq}** ({type}): the child {child} begins with **{n:,}** event",
     },
     "b8_say_end_seed": {"zh": "，再记一个 session/end-seed。", "en": " and a session/end-seed."},
     "b8_say_seed_ended": {"zh": "，最后一个已经是 session/end-seed。", "en": "; the last is an end-seed already."},
@@ -76,7 +76,7 @@ WORDS = {
     "b8_log_open": {"zh": "最后一轮没有结束的日志", "en": "a log whose last turn is open"},
     "b8_log_resumed": {"zh": "中断、恢复、再续写的日志", "en": "a log that was interrupted, recovered and resumed"},
     "b8_log_before": {"zh": "第一轮之前就有事件的日志", "en": "a log with an event before its first turn"},
-    "b8_log_compacted": {"zh": "一轮之后压缩过的日志", "en": "a log that was compacted behind its turn"},
+    "b8_log_compacted": {"zh": "一轮之后压缩过的日志", "en": "a log that was compacted after its turn"},
     "b8_log_titled": {"zh": "轮次中间记了标题的日志", "en": "a log with a title inside its turn"},
     "b8_log_random": {"zh": "随机日志 {seed}", "en": "random log {seed}"},
     "b8_wrong_kind": {
@@ -102,21 +102,21 @@ WORDS = {
     },
     "b8_wrong_balanced": {
         "zh": "{case}：你允许在 seq {seq}（user/message）之后分叉。没有调用在等结果，不等于轮次结束了。",
-        "en": "On {case} you allow a fork behind seq {seq} (user/message). That no call waits for a result does not mean that "
+        "en": "On {case} you allow a fork after seq {seq} (user/message). That no call waits for a result does not mean that "
               "the turn has ended.",
     },
     "b8_wrong_step_end": {
         "zh": "{case}：你允许在 seq {seq}（step/end）之后分叉。步骤结束了，轮次没有：同一轮里也许还有下一步。",
-        "en": "On {case} you allow a fork behind seq {seq} (step/end). The step has ended and the turn has not: another step "
+        "en": "On {case} you allow a fork after seq {seq} (step/end). The step has ended and the turn has not: another step "
               "may follow.",
     },
     "b8_wrong_turn_start": {
         "zh": "{case}：你允许在 seq {seq}（turn/start）之后分叉。轮次从这个事件起就在进行。",
-        "en": "On {case} you allow a fork behind seq {seq} (turn/start). From this event on the turn is open.",
+        "en": "On {case} you allow a fork after seq {seq} (turn/start). From this event on the turn is open.",
     },
     "b8_wrong_inside": {
         "zh": "{case}：你允许在 seq {seq}（{type}）之后分叉，它在一轮的中间。",
-        "en": "On {case} you allow a fork behind seq {seq} ({type}), inside a turn.",
+        "en": "On {case} you allow a fork after seq {seq} ({type}), inside a turn.",
     },
     "b8_wrong_turn_end": {
         "zh": "{case}：少了 seq {seq}（turn/end）。它关上了轮次，不问理由，它自己就是边界：先更新，再问。",
