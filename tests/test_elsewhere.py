@@ -8,7 +8,7 @@ import pytest
 
 from labsupport.errors import LabError
 from labsupport.workbench.checks.base import refusal
-from labsupport.workbench.elsewhere import call_elsewhere
+from labsupport.workbench.elsewhere import call_elsewhere, packed
 
 CELLS = count()
 
@@ -57,6 +57,12 @@ def test_the_function_does_there_what_it_does_here(tmp_path, source, known):
 ])
 def test_what_cannot_be_carried_is_made_anew_from_its_cell(tmp_path, source):
     assert there(cell(source), 7, folder=tmp_path) == 8
+
+
+def test_its_own_name_comes_before_that_of_a_loop():
+    source = "each = None\ndef f(x):\n    return x + 1\nfor each in (f,):\n    each(1)\n"
+    name, steps = packed(cell(source))
+    assert (name, [made for _, made, _ in steps]) == ("f", ["f"])
 
 
 def test_what_another_cell_defines_goes_along(tmp_path):

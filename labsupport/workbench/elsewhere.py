@@ -64,7 +64,8 @@ def packed(function: Callable[..., Any]) -> tuple[str, list[Step]]:
     inner = root if isinstance(root, FunctionType) else type(root).__call__
     if not isinstance(inner, FunctionType):
         raise LabError("a new process cannot make this function; define it with def")
-    scope, name = inner.__globals__, next((name for name, value in inner.__globals__.items() if value is function), None)
+    scope, called = inner.__globals__, getattr(function, "__name__", "")  # its own name first: a loop may have given it others
+    name = called if scope.get(called) is function else next((name for name, value in scope.items() if value is function), None)
     steps: list[Step] = []
     seen: set[str] = set()
 
