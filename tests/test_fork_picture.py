@@ -65,7 +65,7 @@ def test_the_recording_is_the_same_every_time_and_sends_one_mail(tmp_path):
 def test_a_child_is_drawn_with_its_header_its_rights_and_its_surface(session):
     picture = seen(fork_explorer(session), of_type(session, "session/title"))
     assert sentence_of(picture) == (
-        "Forked behind seq 23 (session/title): the child reminder-fork-24 begins with 24 events and a session/end-seed. "
+        "Forked after seq 23 (session/title): the child reminder-fork-24 begins with 24 events and a session/end-seed. "
         "Its surface gives the model 4 messages.")
     rows, headers, rights, surface = tables(picture)
     assert headers == [["id", "reminder", "reminder-fork-24", "new"], ["parentSession", "–", "reminder", "new"],
@@ -132,7 +132,7 @@ def test_what_messages_say_is_drawn_only_when_asked(session):
 
 
 def test_a_session_without_events_is_a_sentence():
-    assert repr(fork_explorer(Session.create("s1"))) == "There is no event in this log to fork behind."
+    assert repr(fork_explorer(Session.create("s1"))) == "There is no event in this log to fork after."
 
 
 def test_text_from_a_log_stays_text():

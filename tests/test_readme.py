@@ -1,13 +1,14 @@
-"""The front pages list what is there."""
+"""The front pages and the pages for instructors list what is there."""
 import re
 
 import pytest
 
 from lab import ROOT
 from labsupport.workbench.labs import LABS
-from labsupport.workbench.text import speaking
+from labsupport.workbench.text import speaking, vocabulary
 
 PAGES = {"en": "README.md", "zh": "README.zh-CN.md"}
+INSTRUCTORS = {"en": "docs/instructors.md", "zh": "docs/instructors.zh.md"}
 
 
 @pytest.mark.parametrize("lang", PAGES)
@@ -25,3 +26,23 @@ def test_links_of_the_front_page_lead_somewhere(page: str) -> None:
     links = list(re.findall(r"\]\((?!https?:)([^)#]+)\)", text))
     assert len(links) > len(LABS)
     assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+@pytest.mark.parametrize("lang", INSTRUCTORS)
+def test_instructors_have_a_row_for_each_lab_with_a_section_and_sentences_that_are_there(lang: str) -> None:
+    page = (ROOT / INSTRUCTORS[lang]).read_text("utf-8")
+    rows = re.findall(r"^\| ([AB]\d+) \|.*?\| (?:\*(.+?)\*: “|《(.+?)》：“)(.+)$", page, re.MULTILINE)
+    assert [id for id, *_ in rows] == [lab.id for lab in LABS[1:]]
+    for lab, (id, en, zh, rest) in zip(LABS[1:], rows, strict=True):
+        source = (ROOT / f"notebooks/sources/{lab.name}.py").read_text("utf-8")
+        assert re.search(rf"^# ## {re.escape(en or zh)}(?!\w)", source, re.MULTILINE), (id, en or zh)
+        keys = re.findall(rf"`({id.lower()}_\w+)`", rest)
+        assert keys, id
+        assert [key for key in keys if key not in vocabulary()] == []
+
+
+@pytest.mark.parametrize("page", INSTRUCTORS.values())
+def test_links_of_the_pages_for_instructors_lead_somewhere(page: str) -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#]+)\)", (ROOT / page).read_text("utf-8"))
+    assert links
+    assert [link for link in links if not (ROOT / "docs" / link).exists()] == []

@@ -8,6 +8,7 @@
 """
 import csv
 import hashlib
+import io
 import os
 import re
 from collections.abc import Iterable
@@ -28,16 +29,22 @@ TIMEOUT, RESTARTS = 60, 3
 
 @dataclass(frozen=True)
 class Course:
-    """The course in *folder*."""
+    """The course in *folder*; CourseError for a name with which nbgrader cannot work."""
 
     folder: Path
+
+    def __post_init__(self) -> None:
+        signs = sorted(set("[]{}*?") & set(str(self.folder)))
+        if signs:
+            raise CourseError(f"{self.folder}: nbgrader finds nothing in a folder with {' '.join(signs)} in its path. "
+                              "Name it otherwise.")
 
     @cached_property
     def lang(self) -> Language:
         """Its language; CourseError where *folder* is no course."""
         try:
             said = (self.folder / ".lang").read_text("utf-8").strip()
-        except OSError:
+        except (OSError, ValueError):
             said = ""
         found = next((lang for lang in LANGUAGES if lang == said), None)
         if found is None or not (self.folder / CONFIG).is_file():
@@ -56,20 +63,33 @@ class Course:
         if not path.is_file():
             return {}
         found: dict[str, int] = {}
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            for number, row in enumerate(csv.DictReader(file), start=2):
-                id, seed = (row.get("id") or "").strip(), (row.get("seed") or "").strip()
-                taken = id.lower() in map(str.lower, found)
-                if taken or ID.fullmatch(id) is None or re.fullmatch(r"[1-9][0-9]{0,9}", seed) is None:
-                    raise CourseError(f"{path}:{number}: a line is an id of letters, digits, dots and hyphens, which no other "
-                                      "has, and a seed from 1 on. Mend it, or delete the file and let lab.py class make it.")
-                found[id] = int(seed)
+        try:
+            rows = list(csv.DictReader(io.StringIO(path.read_text("utf-8-sig"), newline="")))
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise CourseError(f"{path} cannot be read: {error}. Save it as CSV in UTF-8.") from None
+        for number, row in enumerate(rows, start=2):
+            id, seed = (row.get("id") or "").strip(), (row.get("seed") or "").strip()
+            taken = id.lower() in map(str.lower, found)
+            if taken or ID.fullmatch(id) is None or re.fullmatch(r"[1-9][0-9]{0,9}", seed, re.ASCII) is None:
+                raise CourseError(f"{path}:{number}: a line is an id of letters, digits, dots and hyphens, which no other "
+                                  "has, and a seed from 1 on. Mend it, or delete the file and let lab.py class make it.")
+            found[id] = int(seed)
         return found
 
     def write_roster(self, roster: dict[str, int]) -> None:
-        """Save *roster* as `roster.csv`."""
-        with (self.folder / "roster.csv").open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows([("id", "seed"), *roster.items()])
+        """Save *roster* as `roster.csv`: new ids come after those that are there, whose lines and columns stay."""
+        path = self.folder / "roster.csv"
+        there = self.roster()
+        new = [(id, seed) for id, seed in roster.items() if id not in there]
+        text = path.read_text("utf-8-sig") if path.is_file() else "id,seed\n"
+        columns = next(csv.reader(io.StringIO(text, newline="")))
+        out = io.StringIO()
+        rows = [[{"id": id, "seed": seed}.get(column, "") for column in columns] for id, seed in new]
+        csv.writer(out, lineterminator="\n").writerows(rows)
+        if new:
+            made = path.with_suffix(".new")
+            made.write_text(text + ("" if text.endswith("\n") else "\n") + out.getvalue(), "utf-8", newline="\n")
+            made.replace(path)
 
 
 def seed_of(id: str, course_seed: int) -> int:

@@ -4,13 +4,17 @@ Of a file, its name and its folders say whose it is and of which lab; nothing el
 
     ID_LAB.ipynb     ID/LAB.ipynb     ID.zip with LAB.ipynb in it     … LAB (1).ipynb, …-1.ipynb
 
-A lab report may lie beside a notebook, as LAB.json; of it only counts are taken.
+A lab report may lie beside a notebook, as LAB.json; of it only counts are taken. Links are not followed.
 """
+import codecs
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from lzma import LZMAError
 from pathlib import Path, PurePosixPath
+from shutil import rmtree
+from struct import error as StructError
 from zlib import error as ZlibError
 
 from labsupport.classroom.course import ID, Course
@@ -18,8 +22,17 @@ from labsupport.classroom.handed import Handed, read_report
 
 MOST = 50_000_000
 """Bytes of a notebook; a larger one is not taken."""
+ALL = 20 * MOST
+"""Bytes that are taken out of one zip."""
+LONGEST = 255
+"""Characters of a name, as disks have it; a zip may have longer ones."""
 TAKEN = (".ipynb", ".json")
+ARCHIVES = (".zip", ".rar", ".7z", ".tar", ".gz", ".tgz", ".bz2", ".xz")
+SKIPPED = {".ipynb_checkpoints", "__MACOSX"}
 COPY = re.compile(r"(?:\s*\(\d+\)|[-_ ](?:\d{1,3}|copy\d*))+$", re.IGNORECASE)
+UNREADABLE = (zipfile.BadZipFile, zipfile.LargeZipFile, ZlibError, LZMAError, StructError, OSError, NotImplementedError,
+              RuntimeError, EOFError, ValueError, IndexError, OverflowError)
+"""What zipfile raises for what is no zip, is damaged or has a password."""
 
 
 @dataclass
@@ -31,58 +44,106 @@ class Gathered:
     left: list[tuple[str, str]] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class Item:
+    """A file at *path*, seen from the folder of the downloads, changed at a *time*, of a *size* in bytes; *read* gives them."""
+
+    path: PurePosixPath
+    time: float
+    size: int
+    read: Callable[[], bytes]
+
+
 def gather(course: Course, folder: Path) -> Gathered:
     """The notebooks under *folder*, the newest of each student and lab. With a roster, only its students are known."""
     found, labs, roster = Gathered(), course.labs, {id.lower(): id for id in course.roster()}
-    for path, _, data in sorted(_notebooks(folder, found), key=lambda one: one[1]):  # a newer one replaces an older one
-        lab, id = _lab(path, labs), _student(path, labs, roster)
-        reason = ("class_left_lab" if lab is None else "class_left_student" if id is None else
-                  "class_left_large" if len(data) > MOST else "")
-        report = read_report(id or "", lab or "", data) if path.suffix == ".json" and not reason else None
-        if path.suffix == ".json" and report is None:
-            continue  # data, settings: whatever else lies in a folder
+    newest: dict[tuple[str, str, bool], float] = {}
+    reports: dict[tuple[str, str], Handed] = {}
+    for item in _items(folder, found):
+        lab, id = _lab(item.path, labs), _student(item.path, labs, roster)
+        report = item.path.suffix.lower() == ".json"
+        reason = "class_left_lab" if lab is None else "class_left_student" if id is None else _large(item)
         if reason or lab is None or id is None:
-            found.left.append((str(path), reason))
-        elif report is not None:
-            found.reports.append(report)
-        else:
-            found.files.setdefault(lab, {})[id] = data
+            found.left += [] if report else [(str(item.path), reason)]  # data, settings: whatever else lies in a folder
+        elif item.time >= newest.get((lab, id, report), item.time):
+            data = item.read()
+            handed = read_report(id, lab, data) if report else None
+            if handed is not None:
+                reports[lab, id] = handed
+            if handed is not None or not report:
+                newest[lab, id, report] = item.time
+            if not report:
+                found.files.setdefault(lab, {})[id] = data.removeprefix(codecs.BOM_UTF8)
+    found.reports = list(reports.values())
     return found
 
 
+def shown(path: str) -> str:
+    """*path* for a terminal: without what a terminal obeys, and cut where it is long.
+
+    >>> shown("s01/a\\x1b[2J.ipynb")
+    's01/a\ufffd[2J.ipynb'
+    """
+    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in path[:LONGEST])
+
+
 def place(course: Course, gathered: Gathered) -> list[str]:
-    """Put what was *gathered* into downloaded/LAB/archive, where zip_collect looks; the labs that are there."""
+    """Put what was *gathered* into downloaded/LAB/archive, where zip_collect looks; the labs that are there.
+
+    What lay there before was collected before, and may have been mended by hand in submitted/ since.
+    """
     for lab, files in gathered.files.items():
         archive = course.folder / "downloaded" / lab / "archive"
+        rmtree(archive, ignore_errors=True)
         archive.mkdir(parents=True, exist_ok=True)
         for id, data in files.items():
             (archive / f"{id}_{lab}.ipynb").write_bytes(data)
     return [lab for lab in course.labs if lab in gathered.files]
 
 
-def _notebooks(folder: Path, found: Gathered) -> Iterator[tuple[PurePosixPath, float, bytes]]:
-    """Each notebook under *folder*, in zips too: its path seen from there, when it was changed, its bytes."""
+def _items(folder: Path, found: Gathered) -> Iterator[Item]:
+    """Each notebook and report under *folder*, in zips too; each is read, if at all, before the next one is asked for."""
     for path in sorted(folder.rglob("*")):
         seen = PurePosixPath(path.relative_to(folder).as_posix())
-        if not path.is_file() or ".ipynb_checkpoints" in seen.parts:
+        kind = path.suffix.lower()
+        if SKIPPED & set(seen.parts) or kind not in (*TAKEN, *ARCHIVES):
             continue
-        if path.suffix in TAKEN:
-            yield seen, path.stat().st_mtime, path.read_bytes() if path.stat().st_size <= MOST else bytes(MOST + 1)
-        elif path.suffix == ".zip":
+        if path.is_symlink():
+            found.left.append((str(seen), "class_left_link"))
+        elif not path.is_file():
+            continue
+        elif kind in TAKEN:
+            yield Item(seen, path.stat().st_mtime, path.stat().st_size, path.read_bytes)
+        elif kind == ".zip":
             try:
-                yield from _in_zip(path, seen)
-            except (zipfile.BadZipFile, ZlibError, OSError, NotImplementedError, RuntimeError, EOFError):
+                yield from _in_zip(path, seen, found)
+            except UNREADABLE:
                 found.left.append((str(seen), "class_left_zip"))
+        else:
+            found.left.append((str(seen), "class_left_zip"))
 
 
-def _in_zip(path: Path, seen: PurePosixPath) -> Iterator[tuple[PurePosixPath, float, bytes]]:
+def _in_zip(path: Path, seen: PurePosixPath, found: Gathered) -> Iterator[Item]:
+    room = ALL
     with zipfile.ZipFile(path) as archive:
         for member in archive.infolist():
             inside = PurePosixPath(member.filename.replace("\\", "/"))
-            if inside.suffix in TAKEN and not {".ipynb_checkpoints", "__MACOSX"} & set(inside.parts):
-                with archive.open(member) as file:
-                    data = file.read(MOST + 1)  # what the archive says of its size may be a lie
-                yield seen.with_suffix("") / inside, path.stat().st_mtime, data
+            kind = inside.suffix.lower()
+            if member.is_dir() or SKIPPED & set(inside.parts) or len(member.filename) > LONGEST:
+                continue
+            if kind in ARCHIVES:
+                found.left.append((str(seen / inside), "class_left_inner"))
+            elif kind in TAKEN:
+                room -= min(member.file_size, MOST)
+                if room < 0:
+                    found.left.append((str(seen), "class_left_large"))
+                    return
+                with archive.open(member) as file:  # gives no more than the size that the archive says
+                    yield Item(seen.with_suffix("") / inside, path.stat().st_mtime, member.file_size, file.read)
+
+
+def _large(item: Item) -> str:
+    return "class_left_large" if item.size > MOST else ""
 
 
 def _lab(path: PurePosixPath, labs: list[str]) -> str | None:
@@ -94,8 +155,8 @@ def _student(path: PurePosixPath, labs: list[str], roster: dict[str, str]) -> st
     """The id before the lab in the file's name, else the nearest folder that is one."""
     stem = COPY.sub("", path.stem)
     before = next((stem.removesuffix(f"_{lab}") for lab in labs if stem.endswith(f"_{lab}")), "")
-    names = [before, *reversed(path.parts[:-1])] if before else [*reversed(path.parts[:-1])]
-    for name in names:
+    folders = [name for part in reversed(path.parts[:-1]) for name in dict.fromkeys((part, COPY.sub("", part)))]
+    for name in [before, *folders]:
         if roster and name.lower() in roster:
             return roster[name.lower()]
         if not roster and ID.fullmatch(name):

@@ -1,11 +1,15 @@
 """nbgrader on a course, in this process: its own steps, with its words kept for what went wrong."""
+import io
 import logging
+import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import chdir, contextmanager
 from typing import Any
 
+from nbformat.warnings import DuplicateCellId, MissingIDFieldWarning
 from nbgrader.apps import NbGraderAPI, ZipCollectApp
+from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SAWarning
 from traitlets.config import Config
@@ -25,7 +29,8 @@ def grader(course: Course) -> Iterator[NbGraderAPI]:
         api = NbGraderAPI(coursedir=CourseDirectory(config=config), config=config)
         api.log_level = logging.ERROR
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SAWarning)  # of nbgrader's use of its database
+            for kind in (SAWarning, DuplicateCellId, MissingIDFieldWarning):  # nbgrader's database; what was handed in
+                warnings.simplefilter("ignore", kind)
             yield api
 
 
@@ -47,6 +52,27 @@ def generate(course: Course, labs: list[str]) -> None:
     with grader(course) as api:
         for lab in labs:
             succeed(api.generate_assignment(lab, force=True, create=True), lab)
+
+
+def autograde(api: NbGraderAPI, lab: str, id: str) -> str:
+    """Grade one submission; empty, or what nbgrader said when it could not.
+
+    nbgrader's own way here takes Ctrl-C for a fault of the submission, and goes on with the next one.
+    """
+    api.coursedir.assignment_id, api.coursedir.student_id = lab, id
+    steps = Autograde(coursedir=api.coursedir, parent=api)
+    steps.force = steps.create_student = True
+    said = io.StringIO()
+    handler = logging.StreamHandler(said)
+    steps.log.addHandler(handler)
+    try:
+        steps.start()
+    except (Exception, SystemExit):  # noqa: BLE001  a notebook may be anything, and so may be what it breaks
+        return f"{said.getvalue()}\n{traceback.format_exc()}"
+    finally:
+        steps.log.removeHandler(handler)
+        api.coursedir.assignment_id, api.coursedir.student_id = "", "*"
+    return ""
 
 
 def collect(course: Course, lab: str) -> None:

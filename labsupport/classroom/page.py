@@ -139,8 +139,12 @@ def class_page(found: Sequence[Finding], ids: Sequence[str], handed: Sequence[Ha
 
 
 def write_page(course: Course, found: Sequence[Finding], handed: Sequence[Handed] = ()) -> None:
-    """Save class.html, and class.csv with a row for each exercise of each student, in the language of *course*."""
+    """Save class.html, and class.csv with a row for each exercise of each student, in the language of *course*.
+
+    With a roster, nobody else is in them.
+    """
     ids = list(course.roster()) or sorted({one.id for one in found})
+    found, handed = [one for one in found if one.id in ids], [one for one in handed if one.id in ids]
     with speaking(course.lang):
         (course.folder / "class.html").write_text(class_page(found, ids, handed), "utf-8", newline="\n")
     rows = [(one.id, one.lab, one.state, one.minutes, each.name, each.state, each.idea, each.points, each.most)
@@ -174,4 +178,5 @@ def _cell(one: Finding | None) -> str:
 
 def _html(table: pd.DataFrame, index: bool) -> str:
     with pd.option_context("display.max_colwidth", None):
-        return f'<div class="wide">{table.to_html(index=index, border=0, escape=True)}</div>'
+        told = table.to_html(index=index, border=0, escape=True).replace(r"\n", "\n")  # which pandas writes out
+        return f'<div class="wide">{told}</div>'

@@ -16,14 +16,15 @@ from pathlib import Path
 
 from labsupport.classroom.course import ID, Course, asked, seed_of
 from labsupport.errors import CourseError, LabError
-from labsupport.own import mark
+from labsupport.own import FILE, WORKBOOK, mark, student
 
 
 def enrol(course: Course, ids: list[str], course_seed: int) -> dict[str, int]:
     """The roster with *ids* in it: whoever is there keeps their seed. CourseError for an id that cannot name a file."""
-    bad = next((id for id in ids if ID.fullmatch(id) is None), None)
+    bad = next((id for id in ids if ID.fullmatch(id) is None or id.endswith(".") or id.lower().endswith(".zip")), None)
     if bad is not None:
-        raise CourseError(f"{bad!r} is no id: letters, digits, dots and hyphens, 40 at the most, and no underscore")
+        raise CourseError(f"{bad!r} is no id: letters, digits, dots and hyphens, 40 at the most, no underscore, "
+                          "and neither a dot nor .zip at the end")
     roster = course.roster()
     folded = {id.lower(): id for id in roster}  # on many disks two names that differ in case are one
     for id in ids:
@@ -34,15 +35,35 @@ def enrol(course: Course, ids: list[str], course_seed: int) -> dict[str, int]:
     return roster
 
 
+def read_ids(path: Path) -> list[str]:
+    """The ids in the file at *path*, one a line, each once; a first line that says id is a heading."""
+    try:
+        lines = [line.strip() for line in path.read_text("utf-8-sig").splitlines()]
+    except UnicodeDecodeError:
+        raise CourseError(f"{path} is not in UTF-8. Save it so: ids need nothing but letters, digits, dots and hyphens.") from None
+    ids = list(dict.fromkeys(line for at, line in enumerate(lines) if line and (at, line.lower()) != (0, "id")))
+    if not ids:
+        raise CourseError(f"{path} has no ids: an id on each line")
+    return ids
+
+
 def make_data(folder: Path, seed: int) -> None:
-    """The data of the student with that *seed* in *folder*/data, unless they are there."""
+    """The data of the student with that *seed* in *folder*/data, unless they are there, all of them and of that seed."""
+    data = folder / "data"
+    try:
+        before = student(folder)[0] if (folder / FILE).exists() else seed
+    except LabError:
+        before = seed if not data.exists() else None
+    if before != seed:
+        shutil.rmtree(data)
+    data.mkdir(parents=True, exist_ok=True)
     mark(folder, seed, "data")
-    done = folder / "data" / "sessionlog" / "unknown_event.jsonl"  # the last that is made
-    if not done.is_file():
+    wanted = [path.relative_to(WORKBOOK) for path in WORKBOOK.rglob("*") if path.suffix not in ("", ".md")]
+    if not all((data / name).is_file() for name in wanted):
         command = [sys.executable, "-m", "labsupport.classroom.own_data"]
         result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         if result.returncode:
-            raise CourseError(f"the data of {folder} were not made: {result.stderr.strip().splitlines()[-1:]}")
+            raise CourseError(f"the data of {folder} were not made: {(result.stderr.strip().splitlines() or [''])[-1]}")
 
 
 def equip(course: Course, id: str, seed: int) -> None:
@@ -69,8 +90,7 @@ def main() -> None:
         if args.students is not None and not 1 <= args.students <= 9999:
             raise CourseError("--students takes a number from 1 to 9999")
         wide = max(2, len(str(args.students)))
-        ids = (asked(args.ids).read_text("utf-8-sig").split() if args.ids
-               else [f"s{number:0{wide}}" for number in range(1, args.students + 1)])
+        ids = read_ids(asked(args.ids)) if args.ids else [f"s{at:0{wide}}" for at in range(1, args.students + 1)]
         roster = enrol(course, ids, secrets.randbelow(2**31) if args.seed is None else args.seed)
         with ThreadPoolExecutor(os.cpu_count()) as pool:  # each waits for a process of its own
             list(pool.map(lambda id: equip(course, id, roster[id]), ids))
