@@ -271,7 +271,7 @@ def remembering(prompt, prices):
 
 @pytest.mark.parametrize("answer", [appended, scoped, copied, with_words_around, remembering])
 def test_other_right_answers_are_right(answer):
-    assert str(check_sourced(answer)) == "Correct."
+    assert str(check_sourced(answer)) == "✓ Correct."
 
 
 @pytest.mark.parametrize("field", ["sections", "tools", "openers", "context"])

@@ -57,7 +57,7 @@ def fork(session: Session, boundary: int | None = None, child_id: str | None = N
     at = len(events) - 1 if boundary is None else boundary
     if type(at) is not int or not (0 <= at < len(events) or (boundary is None and at == -1)):
         last = f"the last one is {len(events) - 1}" if events else "the log is empty"
-        raise ForkError(f"there is no event {at} to fork behind; {last}", boundary, last_boundary(events))
+        raise ForkError(f"there is no event {at} to fork after; {last}", boundary, last_boundary(events))
     if at >= 0 and _behind(events[:at + 1]) == "turn/start":
         last_legal = last_boundary(events[:at])
         where = ("There is no boundary before it; wait for the turn's end" if last_legal is None else

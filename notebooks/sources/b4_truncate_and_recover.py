@@ -311,7 +311,7 @@ two_rules()
 # %% rules-why [markdown] lang="en"
 # Chapter 34: one bad line, and the file is not read; a person has to look. Chapter 4 tells two cases apart. A **torn tail** is
 # a last write that did not finish, nobody relied on it, and it may be cut. **Damage** lies inside what was committed, a
-# finished turn stands behind it, and cutting there would lose the record: it is refused.
+# finished turn stands after it, and cutting there would lose the record: it is refused.
 
 # %% break-it tags=["raises-exception"]
 Path("damaged.jsonl").write_bytes(log_samples.path("damaged").read_bytes())
@@ -352,8 +352,8 @@ log_verdicts(names)
 # %% law [markdown] lang="en"
 # ## The law
 #
-# **Cut at any byte behind the header: recovery keeps a prefix and adds nothing but what closes the turn; a second recovery
-# changes nothing.** A law holds for every input, so one example proves little. First at every byte behind the header:
+# **Cut at any byte after the header: recovery keeps a prefix and adds nothing but what closes the turn; a second recovery
+# changes nothing.** A law holds for every input, so one example proves little. First at every byte after the header:
 
 # %% law-every-byte
 cuts = [cut_log(log, at) for at in range(lines[0].stop, len(log) + 1)]
@@ -550,7 +550,7 @@ print(chunk.point.number, chunk.kept, {event.type for event in never})
 #
 # Both, on different evidence. In chapter 34 nothing says what counts as committed; a reader cannot tell a torn tail from a bad
 # line, and refusing is safest. Chapter 4 has the line break, seq without gaps and `turn/end`, so it can prove that no finished
-# turn stands behind the tear (the table of two rules), and what it cuts is kept (the cell with `load`). Without that proof it
+# turn stands after the tear (the table of two rules), and what it cuts is kept (the cell with `load`). Without that proof it
 # refuses as well (the cell that breaks it).
 #
 # </details>

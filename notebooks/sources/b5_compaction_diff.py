@@ -58,8 +58,8 @@ print(payments("desk"))
 surface_table(replay(log))
 
 # %% look-why [markdown] lang="zh"
-# 一条结果占了绝大部分：那张账目表。估算是每 4 个 UTF-16 单元算一个 token，便宜、到处一样；
-# 表里全是数字，分词器数出来的差不多是它的两倍。
+# 一条结果占了绝大部分：那张账目表。估算是每 4 个 UTF-16 单元算一个 token，便宜，在哪里算都一样；
+# 表里尽是数字，分词器数出来的差不多是估算的两倍。
 #
 # ## 压缩一段
 #
@@ -75,10 +75,10 @@ surface_table(replay(log))
 #
 # ## Compact a range
 #
-# `choose_range` takes a range from the head, leaves a tail of at least so many tokens, and parts no call from its result.
+# `choose_range` takes a range from the head, leaves a tail of at least so many tokens, and cuts no call from its result.
 # `compact` has a **summarizer** write a summary and puts it in the place of the range. For now it is one without a model: it
-# picks sentences as they were said, demands of the user first, then calls and results, answers last. A sentence that is no
-# demand and has neither a figure nor an id is left out.
+# picks sentences as they were said, the user's demands first, then calls and results, the assistant's words last. A sentence
+# that is no demand and has neither a figure nor an id is left out.
 #
 # **Prediction 1.** There are far fewer messages on the surface afterwards. How many more events are in the log? (Fewer is a
 # negative number.)
@@ -110,7 +110,7 @@ for event in session.events[made.start_seq:]:
 #
 # ## 六个问题，只问日志
 #
-# 教材（§4.10.1）要求事后能回答六个问题。每个答案都说出自哪几个事件：
+# 教材（§4.10.1）要求事后能回答六个问题。每个答案都注明出自哪几个事件：
 
 # %% four-why [markdown] lang="en"
 # `compaction/start` takes the lock: no other compaction begins until it is released. `compaction/summary` has the summary, the
@@ -126,15 +126,15 @@ six_questions(session.events, made.id)
 
 # %% six-half [markdown] lang="zh"
 # 第一个问题有三种答案：`manual` 是人要的，`pressure` 是上下文快满了，`context-overflow` 是请求太长、已经被服务商拒绝。
-# 第五个的 `replaced` 是说：已换上。
+# 第四个说不出配置：这个摘要器没有把自己的 `limit` 交给日志。第五个的 `replaced` 是说：已换上。
 #
 # 报告只读日志，所以重放一遍，答案一样。进程死在半路呢？会不会永远锁住？把日志在压缩的每一步之后截断，先问第五个问题；
 # 再重放截断的日志，看旧锁是否已经作废（`stale`），再压缩一次行不行：
 
 # %% six-half [markdown] lang="en"
 # The first question has three answers: `manual` when somebody asked for it, `pressure` when the context is nearly full,
-# `context-overflow` when the provider has refused a request as too long. In the fifth, `replaced` means that the summary is in
-# place.
+# `context-overflow` when the provider has refused a request as too long. The fourth has no configuration to show: this
+# summarizer did not hand its `limit` to the log. In the fifth, `replaced` means that the summary is in place.
 #
 # The report reads nothing but the log, so a replay gives the same. And if the process dies half-way, does the lock stay for
 # ever? Cut the log after each step of the compaction and ask the fifth question; then replay what is left, and see whether the
@@ -163,9 +163,10 @@ for seq in range(made.start_seq, made.end_seq + 1):
 # 先压缩一条很短的消息，助手的一句“INV-2061 is paid.”：
 
 # %% bigger [markdown] lang="en"
-# `open` has not ended, and the summary is not in place; `open and replaced` lacks nothing but its end. One single event changes
-# the surface, so it is never half replaced: the model reads either the old messages or the whole summary. Nor does the lock
-# stay for ever: a replay makes it void, and the next compaction goes ahead (`made` in the last column).
+# `open` means that the compaction has not ended and the summary is not in place; with `open and replaced` it is, and only the
+# end is missing. One single event changes the surface, so it is never half replaced: the model reads either the old messages
+# or the whole summary. Nor does the lock stay for ever: a replay makes it void, and the next compaction goes ahead (`made` in
+# the last column).
 #
 # ## When it goes wrong
 #
@@ -178,12 +179,12 @@ compact(refused, tiny, tiny, ExtractiveSummarizer())
 
 # %% broken [markdown] lang="zh"
 # 报错给出两个数：摘要要花的，比它要遮蔽的还多；压缩之后反而更长，所以拒绝，表面还是原来的。
-# 摘要有一个固定的外框，本身就要几十个 token。日志里留下了什么？
+# 每段摘要都套着同样的外框，开头一段说明，末尾一个标记，光是它就要几十个 token。日志里留下了什么？
 
 # %% broken [markdown] lang="en"
 # The message gives two figures: what the summary costs, and what it would shadow, which is less. The context would have grown,
-# so it is refused, and the surface is as it was. The frame alone, which every summary has, takes a few dozen tokens. What is
-# left in the log?
+# so it is refused, and the surface is as it was. The frame alone, a fixed note before every summary and a tag after it,
+# takes a few dozen tokens. What is left in the log?
 
 # %% bigger-left
 print(list(refused.surface.nodes) == list(replay(log).surface.nodes))
@@ -260,9 +261,9 @@ print(compare(guess_modes, done))
 # 先压第一轮，再把那个摘要和第二轮一起压掉：
 
 # %% arrives-why [markdown] lang="en"
-# What came late is on the surface both times (True at the end of the line). A manual one is for a range that somebody named,
-# and as long as that is unchanged it is done; the new message follows. An automatic one rests on the whole surface; that has
-# changed, so the decision has lost its ground, and it is refused (`changed`) until the next time.
+# The late message is on the surface both times (True at the end of the line). A manual compaction is for a range that somebody
+# named; as long as that range is unchanged it goes ahead, and the new message comes after the summary. An automatic one was
+# decided by the whole surface; that has changed, so it is refused (`changed`) and has to wait for the next time.
 #
 # ## Compact what was compacted
 #
@@ -288,12 +289,12 @@ print(list(layered.surface.nodes))
 
 # %% second-why [markdown] lang="en"
 # The second range begins with a larger seq than it ends with: its first node is the first summary, which was written late and
-# stands in front. A range is made of positions on the surface, not of seqs. Whoever follows `shadowed_seqs` back, step by step,
-# comes to the original messages.
+# stands in front. A range is made of positions on the surface, not of seqs. Follow `shadowed_seqs` back, step by step, and you
+# come to the original messages.
 #
 # ## The law
 #
-# A law holds for every input. **Every event that ever came onto the surface is still there, or shadowed by one recorded
+# A law holds for every input. **Every event that was ever on the surface is still there, or shadowed by one recorded
 # replacement; the log loses none; after any number of compactions calls and results are paired.** Random sessions, compacted
 # after every turn, manually or automatically, with summarizers that fail now and then, and with messages that come meanwhile:
 
@@ -306,9 +307,14 @@ print(all(pairing_cuts(it.events)[-1] for it in sessions))
 print([problem for it in sessions for problem in check_compaction(it.events)])
 
 # %% law-counts [markdown] lang="zh"
+# 前三行就是定律的三句话；最后一行列出违反压缩规矩（比如两次压缩交叠）的事件，一个也没有。
+#
 # 检查有没有碰到每一种情形？各种结局的次数，和起点的 seq 大于终点的替换有几次：
 
 # %% law-counts [markdown] lang="en"
+# The first three lines are the three clauses of the law; the last one lists events that break the rules of a compaction, such
+# as one that starts inside another, and there are none.
+#
 # Did the checks meet every case? How often each outcome came, and how many replacements start with a larger seq than they end
 # with:
 
@@ -329,14 +335,14 @@ print(sum(it.start > it.end for one in sessions for it in one.surface.replacemen
 # **拖动滑块找一找**（先把保留的尾部拖到 0）：哪一段只有两个节点，却省下了绝大部分 token？哪一段起点终点都合法，却被拒绝？
 
 # %% step-through [markdown] lang="en"
-# They did. `summary` has some summarizers that failed, and more ranges so short that their summary was not shorter; `changed`
-# are all automatic ones that met a new message. The last figure is not 0, so ranges that start with the larger seq came up,
-# too.
+# They did. Some of `summary` are summarizers that failed, and most are ranges so short that their summary was no shorter;
+# `changed` are all automatic compactions that met a new message. The last figure is not 0, so ranges that start with the
+# larger seq came up, too.
 #
 # ## Move the range
 #
 # On the left the surface before, on the right what the model reads afterwards, row beside row. Each move really compacts a
-# copy. In the column “cut”, – is a legal edge below this row, × would part a pair.
+# copy. In the column “cut”, – is a legal edge below this row, × would cut a pair.
 #
 # **Find it with the sliders** (move the retained tail to 0 first): which range of only two nodes saves most of the tokens?
 # And which range has two legal edges and is refused all the same?
@@ -377,7 +383,7 @@ explorer.still
 # summary is not shorter than it: “INV-2061 is paid.”, which is shorter than the frame, but also what lies between the answer
 # that names two open invoices and the question when they are due, with the whole turn of the payment in it. In the thanks at
 # the end there is nothing to pick: the summary would say nothing, and is refused, too. A legal edge means that no pair is
-# parted, not that it pays.
+# cut, not that it pays.
 #
 # </details>
 #
@@ -421,14 +427,14 @@ fact_table(facts, before=replay(log), pruned=pruned, summary=session)
 # 所以先修剪，丢了哪一段说得清清楚楚；不够再摘要。
 #
 # 如果一个工具返回十万行呢？修剪以后，日志里还是有十万行。**转存**（spill）在结果到达的时候就把它放进附件库，
-# 日志里只记头、尾、大小和一个引用：
+# 日志里只记头、尾、大小和一个引用（内容的指纹，要用密钥来算）：
 
 # %% facts-why [markdown] lang="en"
 # Pruning loses the middle of the table and saves a part; the summary saves far more, and has only what it chose. Each of the
 # logs has every fact. So one prunes first, where it is known exactly what is lost, and summarises when that is not enough.
 #
 # And a tool that returns a hundred thousand rows? Pruned or not, the log carries them all. **Spilling** puts the result into an
-# attachment store when it arrives; the log gets head, tail, size and a reference:
+# attachment store when it arrives; the log gets head, tail, size and a reference (a digest of the content, made with a key):
 
 # %% spilled
 attachments = Attachments(fresh("attachments"), key=b"a secret of this workbook alone")
@@ -436,11 +442,11 @@ plain, spilled = list_all(100_000), list_all(100_000, Spill(attachments.put))
 places_table(plain, spilled, attachments)
 
 # %% spilled-block [markdown] lang="zh"
-# 模型读到的最后一块是引用，修剪不动它（所以打印 `[]`，没有修剪任何结果）；人要看，就翻一页：
+# 修剪没有事可做（打印 `[]`）：头尾够短了，引用自成一块，修剪不碰。人要看，就翻一页：
 
 # %% spilled-block [markdown] lang="en"
-# The last block that the model reads is the reference. Pruning leaves it alone (`[]`: no result was pruned). A person turns to
-# a page:
+# Pruning has nothing to do (`[]`): head and tail are short enough, and it never touches a reference, which is a block of its
+# own. A person turns to a page:
 
 # %% spilled-page
 print(prune_session(spilled))
@@ -456,8 +462,7 @@ print(attachments.lines(reference["ref"], first=50_001, count=2).lines)
 #
 # <details><summary>参考答案</summary>
 #
-# 就是上面那张表。会话留事实：谁在什么时候调用了什么，成功没有，结果有多大，在哪里。引用是内容带密钥的指纹（`key=`）：
-# 内容变了就对不上；没有密钥，猜中内容也算不出它。
+# 就是上面那张表。会话留事实：谁在什么时候调用了什么，成功没有，结果有多大，在哪里。引用里的指纹，内容变了就对不上；没有密钥，猜中内容也算不出它。
 # 模型表面留头和尾，够它决定下一步：要算总数就再调用工具去算，不该自己读十万行。附件库留全文，
 # 有自己的权限和保留期限。界面拿引用一页一页地取，不从日志里捞。
 #
@@ -476,7 +481,7 @@ print(attachments.lines(reference["ref"], first=50_001, count=2).lines)
 # <details><summary>An answer</summary>
 #
 # See the table above. The session keeps the facts: who called what and when, whether it worked, how large the result is and
-# where it lies. The reference is a digest of the content with a key (`key=`): changed content no longer matches it, and who
+# where it lies. Changed content no longer matches the digest in the reference, and who
 # guesses the content cannot compute it without the key. The surface keeps head and tail, enough to decide what to do next: for
 # a sum, call a tool that adds up, and do not read so many rows. The attachment store keeps all of it, with permissions and a
 # retention of its own. The UI fetches page by page by the reference, and not from the log.
@@ -492,15 +497,18 @@ print(GOOD, BAD, sep="\n\n")
 print(len(GOOD), len(BAD))
 
 # %% checks-read [markdown] lang="zh"
-# 两段都通顺，BAD 还短一点。教材（§4.10.3）列了六项检查，库里各是一个函数，比较原文和摘要。假设摘要还要交给外面的另一个团队：
+# 两段都通顺，BAD 还短一点。教材（§4.10.3）列了六项检查，库里各是一个函数，比较原文和摘要。假设摘要还要交给外面的另一个团队。
+# 先打印这一段的最后一条消息，第一张表里没有显示完：
 
 # %% checks-read [markdown] lang="en"
 # Both read well, and BAD is a little shorter. The chapter (§4.10.3) lists six checks; the library has a function for each,
-# which compares source and summary. Suppose that the summary will also be handed to another team outside:
+# which compares source and summary. Suppose that the summary will also be handed to another team outside. The last message of
+# the range is printed first, for the first table cut it short:
 
 # %% six-checks
 whole = choose_range(replay(log), retain_tokens=10)
 hidden = [replay(log).message(seq) for seq in whole.seqs]
+print(hidden[-1]["content"][0]["text"])
 six_checks(log, whole.seqs, good=GOOD, bad=BAD)
 
 # %% checks-why [markdown] lang="zh"
@@ -528,7 +536,7 @@ six_checks(log, whole.seqs, extracted=extracted, paraphrased=paraphrased, swappe
 # %% hard-why [markdown] lang="zh"
 # 摘句的摘要丢了下一步：那句话是助手说的，没有数字也没有 id，不会被摘；电话号码却原样摘了进来。
 # 换了说法的禁令意思没变，检查却说丢了：误报。张冠李戴的事实个个都在原文里，五项都看不出来，只有行为那一项露了馅。
-# 所以没有发现不等于没有问题；发现了，就到那个 seq 去看。
+# 没有发现不等于没有问题；发现了，也要到那个 seq 去看是不是真的。
 #
 # ## 付了两次
 #
@@ -540,7 +548,7 @@ six_checks(log, whole.seqs, extracted=extracted, paraphrased=paraphrased, swappe
 # The extracted one has lost the next step: that sentence was the assistant's and has neither a figure nor an id, so it was not
 # picked; the phone number was, as it stood. The paraphrase means the same, and the check says that it is lost: a false alarm.
 # In the swapped one every fact stands in the source, so five checks are silent; only the behaviour gives it away. Nothing found
-# does not mean that nothing is wrong; and a finding says at which seq to look.
+# does not mean that nothing is wrong; and what is found has to be looked up at its seq.
 #
 # ## Paid twice
 #

@@ -79,21 +79,22 @@ print(compare(guess, death.found))
 death_table([death, kill_at("on_flush", FLUSHED)])
 
 # %% kill-why [markdown] lang="zh"
-# 追加只是放进内存里的列表。第一次杀死时，磁盘上连文件都没有（后面交接那一格的 `FileNotFoundError` 看得到）；第二次只差一件
-# 事：`flush` 已经返回。**返回**才算数：开始写了、写到一半，都不算。
+# 追加只是放进内存里的列表。第一次杀死时，磁盘上连文件都没有（后面交接那一格的 `FileNotFoundError` 看得到）；第二次只多了一件
+# 事：`flush` 已经返回。**返回**了才有保证：开始写了、写到一半，都没有。
 #
 # ## 落盘也会失败
 #
-# 磁盘满了会怎样？这里用一块小磁盘，放不下这么多事件：
+# 磁盘满了会怎样？这里用一块小磁盘，放不下这么多事件。`Writer` 就是存储接在会话上的写入者，`waiting` 是还没落盘的事件数：
 
 # %% kill-why [markdown] lang="en"
 # Appending puts an event in a list in memory. At the first kill there was not even a file (`FileNotFoundError`, in the cell
-# about the handover below); at the second one thing was different: `flush` had returned. That it **returned** is what counts,
-# not that it began to write.
+# about the handover below); at the second one thing was different: `flush` had returned. Only a flush that has **returned**
+# promises anything; one that is writing does not yet.
 #
 # ## A flush can fail
 #
-# What if the disk is full? Here is one that is too small for so many events:
+# What if the disk is full? Here is one that is too small for so many events. A `Writer` is what a store attaches to a session;
+# `waiting` counts the events that are not durable yet:
 
 # %% small-disk
 session, disk = new_session(), SmallDisk(room=10)
@@ -105,8 +106,8 @@ print(writer.waiting)
 flush(session)
 
 # %% failed [markdown] lang="zh"
-# 报错是说：设备上没有空间了。`append` 一次也没有报错，只有 `flush` 说出来。没写成的事件一个也没丢，还在等。
-# 这次写入要么全成，要么全不写，所以有余地也没用上，磁盘上一个也没有：
+# 报错的意思是：磁盘上没有空间了。`append` 一次也没有报错，只有 `flush` 说出来。没写成的事件一个也没丢，还在等。
+# 这次写入要么全成，要么全不写，所以放得下的那几个也没有写，磁盘上一个也没有：
 
 # %% failed [markdown] lang="en"
 # No `append` complained; `flush` is where you hear of it. What could not be written is not lost, it waits. This write takes
@@ -116,11 +117,11 @@ flush(session)
 print(writer.waiting, len(disk.events))
 
 # %% room [markdown] lang="zh"
-# 有了空间，再试一次就行。（写的是接上的存储：没有接上存储的会话，`flush` 没有人可找；接上的已经关了，又有新的事件，它就报错。）
+# 有了空间，再试一次就行。（会话从来没有接上存储，`flush` 就什么也不做；存储接上过又关了，后来还有新的事件，它就报错。）
 
 # %% room [markdown] lang="en"
-# With room, the next try takes all of them. (Without an attached store `flush` has nobody to ask; and when the last one was
-# closed and events came since, it raises.)
+# With room, the next try takes all of them. (If no store was ever attached, `flush` does nothing; if the last one was closed
+# and events came since, it raises.)
 
 # %% retry
 disk.room = 1000
@@ -144,7 +145,7 @@ print(writer.waiting, len(disk.events))
 death_table(random_deaths(seed=5, count=6))
 
 # %% law-words [markdown] lang="zh"
-# **无论什么策略、死在什么时刻：读到的总是追加过的一段开头，而且不少于最后一次返回的落盘所保证的。**
+# **无论什么策略、死在什么时刻：读到的总是已追加事件的一段开头，而且不少于最后一次返回的落盘所保证的。**
 # 定律是对任何输入都成立的性质。随机的会话，六种策略，在每一个时刻看一眼磁盘（那一刻磁盘上有什么，杀死之后就剩什么）：
 
 # %% law-words [markdown] lang="en"
@@ -175,8 +176,8 @@ print(sum(look.found < look.appended for look in looked),
 #
 # 每行一种策略：竖线是一次已返回的落盘，实的部分已落盘，斜纹是杀死时丢掉的。**丢失窗口**：两次落盘之间
 # 追加、还没落盘的那一段；它最长的时候有多长，最坏就丢多少。
-# 进程在追加之后立刻被杀死，这个事件引来的落盘还没返回；滑块上的 ▸ 晚半步：落盘已经返回，工具正在运行。
-# 毫秒要在你自己的磁盘上测：选一种存储，按“测量”；文件里不保存它。
+# 进程在追加之后立刻被杀死，这次追加触发的落盘还没返回；滑块上的 ▸ 晚半步：落盘已经返回，工具正在运行。
+# 毫秒要在你自己的磁盘上测：选一种存储，按“测量”；测得的数不存进笔记本。
 #
 # **拖动滑块找一找：** 按时钟（“每 0.2 秒”）落盘比“每次请求和工具之前”更频繁。它会不会丢得更多？找一个这样的位置，再运行下一格。
 
@@ -188,8 +189,8 @@ print(sum(look.found < look.appended for look in looked),
 # ## Loss window and cost
 #
 # One row a policy: a tick is a flush that returned, the solid part is durable, the hatched part is lost at the kill. The **loss
-# window** is what was appended since the last flush; as long as it ever gets, so much is lost at worst. The kill comes right
-# after an append, before a flush that follows it has returned; at ▸ on the slider it comes half a step later, when that flush
+# window** is what was appended since the last flush; its greatest length is the worst loss. The kill comes right after an
+# append, before a flush that it triggers has returned; at ▸ on the slider it comes half a step later, when that flush
 # has returned and the tool runs. Milliseconds are measured on your own disk: choose a store and press Measure; they are not
 # saved with the notebook.
 #
@@ -221,7 +222,7 @@ explorer.still
 # <details><summary>答案：哪些策略</summary>
 #
 # 第一个 ▸：“每步结束”“每轮结束”“每 0.2 秒”“只在 flush 和关闭时”都丢了。第二个 ▸：按时钟的那次碰巧刚落过盘，没有丢；其余三个
-# 照样丢。重启之后，丢了的那些日志不知道有过这个调用，或者说它“未开始”（B4）。
+# 照样丢。重启之后，丢了的那些日志，要么不知道有过这个调用，要么说它“未开始”（B4）。
 #
 # </details>
 
@@ -279,7 +280,7 @@ print(len(JsonlStore("run").load(ID).events))
 # 两段不同的历史（模型看到的消息数：内存里，磁盘上；最后一个数是落盘之后磁盘上的）：
 
 # %% handed [markdown] lang="en"
-# First there is nothing. Then it is on the disk, but the writer before is still there, so nobody may take over. When it has
+# First there is nothing. Then it is on the disk, but the previous writer is still there, so nobody may take over. Once it has
 # closed, the new one reads everything.
 #
 # 3. **After a manual compaction that later requests rely on.** It puts a summary in the place of messages, and `compact`
@@ -321,7 +322,7 @@ with closing(store.attach(session)):
     print([early, refusal(store.save_checkpoint, session, rows)])
 
 # %% exercise [markdown] lang="zh"
-# 5. **声称“重启还读得到”的测试里。** 不落盘，它测的只是内存；所以上面每一格都用 `new_process_finds`，它只有磁盘可看。
+# 5. **声称“重启还读得到”的测试里。** 不落盘，它测的只是内存；所以上面两格用 `new_process_finds` 来看，它只读磁盘。
 #
 # ## 练习：把落盘放在哪里
 #
@@ -329,8 +330,8 @@ with closing(store.attach(session)):
 # 里，就是上面的五个地方：
 
 # %% exercise [markdown] lang="en"
-# 5. **In a test that claims “a restart can read it”.** Without a flush it tests memory. So every cell above asks
-# `new_process_finds`, which has nothing but the disk.
+# 5. **In a test that claims “a restart can read it”.** Without a flush it tests memory. So the two cells above ask
+# `new_process_finds`, which reads nothing but the disk.
 #
 # ## Exercise: place the flush barriers
 #
@@ -425,14 +426,14 @@ assert verdict.correct, verdict
 # ## 两种存储，一份约定
 #
 # `JsonlStore` 每个会话一个文件，`SqliteStore` 所有会话一个数据库。约定相同：存储的 `append(id, events)` 返回时已落盘（会话
-# 的 `append` 只是放进内存里的列表）；`load` 会修复；一个会话只许有一个写入者。教材 §4.8.2 列出六点来比较，下面每一格都是当场试
+# 的 `append` 只放进内存）；`load` 会修复；一个会话只许有一个写入者。教材 §4.8.2 列出六点来比较，下面每一格都是当场试
 # 出来的：
 
 # %% stores [markdown] lang="en"
 # ## Two stores, one contract
 #
-# `JsonlStore` keeps a file a session, `SqliteStore` one database for all. They promise the same: durable when the store's
-# `append(id, events)` returns (the session's `append` only adds to a list in memory), repaired by `load`, one writer a session.
+# `JsonlStore` keeps one file per session, `SqliteStore` one database for all. They promise the same: durable when the store's
+# `append(id, events)` returns (the session's `append` stays in memory), repaired by `load`, one writer per session.
 # §4.8.2 of the chapter compares them on six points; each cell below was tried just now:
 
 # %% stores-tried
@@ -442,7 +443,7 @@ store_table()
 
 # %% stores-why [markdown] lang="zh"
 # 没有哪个全赢。要用文本工具看、要原样保留别人的字节、要坏一个文件只损失一个会话，用 JSONL。要跨会话查询、要事务，用 SQLite；
-# 但备份不能只复制那一个文件，一处损坏可能拖累所有会话。两种存储各要多少毫秒？回到上面的图，换一种存储再测。
+# 但刚写的在旁边的 WAL 文件里，备份不能只复制数据库那一个文件，一处损坏可能拖累所有会话。两种存储各要多少毫秒？回到上面的图，换一种存储再测。
 #
 # ## 版本
 #
@@ -450,9 +451,9 @@ store_table()
 
 # %% stores-why [markdown] lang="en"
 # Neither wins everywhere. JSONL when you want to read it with a text tool, keep foreign bytes as they are, and lose one
-# session at most to a damaged file. SQLite when you want transactions and queries over all sessions; but its one file alone
-# is no backup, and damage in one place can take all sessions along. How many milliseconds do they need? Choose the other
-# store in the picture above, and measure again.
+# session at most to a damaged file. SQLite when you want transactions and queries over all sessions; but what was just written
+# lies in the WAL file beside it, so the database file alone is no backup, and damage in one place can take all sessions along.
+# How many milliseconds do they need? Choose the other store in the picture above, and measure again.
 #
 # ## Versions
 #
@@ -471,13 +472,14 @@ for name, log in (("old", old), ("newer", new.replace(b'"version":0', b'"version
 
 # %% upgrade [markdown] lang="zh"
 # 两条报错都说日志完好。旧的：没有通到这里的升级途径，要用两个版本都认识的程序来升级。新的：换更新的程序来打开。
-# 升级靠登记好的升级函数（`UpgradeStep`）：纯函数，一条记录一条记录地改，写进一个新文件，旧文件不动；
-# 中间缺一个就拒绝：
+# 升级靠登记好的升级函数（`UpgradeStep`：从哪个版本起，头部、记录各怎么改；`header=dict` 是照抄头部）：纯函数，
+# 一条记录一条记录地改，写进一个新文件，旧文件不动；中间缺一个就拒绝：
 
 # %% upgrade [markdown] lang="en"
-# The newer one: open it with a newer program. The older one needs an upgrade function that was registered (an
-# `UpgradeStep`): a pure one, from record to record. The result is a new file and the old one stays; if one of them is missing,
-# the upgrade is refused:
+# Both messages say that the log is whole. The newer one: open it with a newer program. The older one needs registered steps
+# (an `UpgradeStep` says which version it begins with, and has a pure function each for the header and for a record;
+# `header=dict` copies the header). The result is a new file and the old one stays; if a step is missing, the upgrade is
+# refused:
 
 # %% upgraded
 from labsupport.sessionlog.storage import UpgradeChain, UpgradeStep
@@ -570,7 +572,7 @@ print(list(whole.derive_messages()) == list(without.derive_messages()))
 #
 # <details><summary>参考答案</summary>
 #
-# 由写它的人说，不由读它的人猜。没有标记的必须拒绝：它可能改变后面事件的读法，跳过它，派生出的历史就可能是错的，还看不出来
+# 写它的人说了算，读它的人不猜。没有标记的必须拒绝：它可能改变后面事件的读法，跳过它，派生出的历史就可能是错的，还看不出来
 # （`UnknownEventError` 的那一格）。标了 `ignorable` 的，不认识它的程序可以跳过，它在那里不参与派生（有它没它，消息一样的那一
 # 格）；但要留着，复制时 `data` 的文本一个字节也不动，行的写法可以变（来回复制的那一格），因为认识它的程序还要读。拒绝不是损
 # 坏：日志完好，装上写它的插件，或者换更新的版本（版本的那一格）。

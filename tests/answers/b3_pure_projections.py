@@ -58,7 +58,8 @@ WRONG = {
     "pair-tools": [
         (changed(PAIRING, 'return {**state, "calls": {**calls, data["callId"]: "started"}}',
                  'state["calls"][data["callId"]] = "started"\n        return state'), "b3_mutates"),
-        (changed(PAIRING, 'calls.get(call_id) not in ("requested", "started")', "call_id not in calls"), "b3_twice"),
+        (changed(PAIRING, 'calls.get(call_id) not in ("requested", "started")',
+                 'calls.get(call_id) in ("succeeded", "failed", "unknown")'), "b3_twice"),
         (changed(PAIRING, '"unknown" if unknown else "failed"', '"failed"'), "b3_unknown_failed"),
         (changed(PAIRING, '"failed" if failed else "succeeded"', '"succeeded"'), "b3_failed_succeeded"),
         (changed(PAIRING, 'data["message"]["content"][0].get("isError")', '"error" in data'), "b3_failed_bare"),

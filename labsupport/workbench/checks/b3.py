@@ -3,7 +3,7 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import Any
 
 from labsupport.errors import LosslessError
-from labsupport.own import own_id, own_seed
+from labsupport.own import own_id
 from labsupport.sessionlog import Session, SessionEvent, Unit, tool_pairing, turn_status
 from labsupport.sessionlog.driver import run_turn
 from labsupport.sessionlog.json_text import field, read_data, write_data
@@ -157,6 +157,9 @@ def _call_logs() -> Iterator[Log]:
     yield "b3_log_two", 0, recovered([{"c1": "dies", "c2": "works"}])
     yield "b3_log_steps", 0, _two_steps()
     yield "b3_log_rewritten", 0, _rewritten(worked)
+    later = Session.create("case", seed=worked)
+    later.append("turn/start", {"turn": 2})
+    yield "b3_log_rewritten_later", 0, _rewritten(later.events)
     yield "b3_log_again", 0, recovered([{"c1": "works"}, {"c1": "works"}])
     yield from _random_logs()
 
@@ -188,4 +191,4 @@ def _rewritten(events: Sequence[SessionEvent]) -> Sequence[SessionEvent]:
 
 
 def _random_logs() -> Iterator[Log]:
-    return (("b3_log_random", seed, random_log(own_seed(seed)).events) for seed in SEEDS)
+    return (("b3_log_random", seed, random_log(seed).events) for seed in SEEDS)

@@ -59,7 +59,7 @@ WORDS = {
     "b11_order": {"zh": "结果 {result} 排在它的调用 {call} 前面", "en": "result {result} stands before its call {call}"},
     "b11_late": {
         "zh": "结果 {result} 排在步骤结束（{end}）之后",
-        "en": "result {result} stands behind the end of its step, at {end}",
+        "en": "result {result} stands after the end of its step, at {end}",
     },
     "b11_no_result": {
         "zh": "调用 {call} 到步骤结束（{end}）都没有结果，后来也没有",
@@ -183,7 +183,7 @@ WORDS = {
     "b11_means_client_schema": {"zh": "客户端按旧版视图解读", "en": "the client was built for an earlier view"},
     "b11_means_result_filtered": {"zh": "结果在写日志时被过滤掉了", "en": "a result was filtered out on its way to the log"},
     "b11_means_order_broken": {"zh": "结果排到了调用前面", "en": "a result got in front of its call"},
-    "b11_means_tail_not_repaired": {"zh": "崩溃留下的轮次没有收尾就续写了", "en": "resumed behind a turn that nobody closed"},
+    "b11_means_tail_not_repaired": {"zh": "崩溃留下的轮次没有收尾就续写了", "en": "resumed after a turn that nobody closed"},
     "b11_means_no_flush": {"zh": "只追加，没有落盘", "en": "appended, and never flushed"},
     "b11_means_flush_failed": {"zh": "落盘报错，仍然说了“已保存”", "en": "the flush failed, and “saved” was said all the same"},
     "b11_means_cache_missing": {"zh": "没有投影缓存", "en": "there is no cached view"},

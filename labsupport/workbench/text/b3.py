@@ -50,6 +50,8 @@ WORDS = {
     "b3_log_unknown": {"zh": "一个结局未知的调用", "en": "a call whose outcome is unknown"},
     "b3_log_two": {"zh": "一个结局未知、一个未开始的调用", "en": "two calls, one unknown and one not started"},
     "b3_log_rewritten": {"zh": "结果后来被改写的调用", "en": "a call whose result was rewritten"},
+    "b3_log_rewritten_later": {"zh": "下一轮才改写上一轮结果的日志",
+                               "en": "a log in which the next turn rewrites a result of the one before"},
     "b3_log_again": {"zh": "两轮用了同一个 id 的日志", "en": "a log whose two turns use the same id"},
     "b3_log_random": {"zh": "随机日志 {seed}", "en": "random log {seed}"},
     "b3_async": {

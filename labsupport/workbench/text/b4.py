@@ -57,7 +57,7 @@ WORDS = {
     "b4_bytes_in": {"zh": "第 {line} 行的 {n:,}/{of:,}", "en": "line {line}: {n:,} of {of:,}"},
     "b4_bytes_hidden": {
         "zh": "切口前 {left:,} 个字节，切口后 {n:,} 个。",
-        "en": "{left:,} bytes before the cut, {n:,} behind it.",
+        "en": "{left:,} bytes before the cut, {n:,} after it.",
     },
     "b4_cut_here": {"zh": "（切口）", "en": " (cut) "},
     "b4_files": {"zh": "磁盘上的文件", "en": "The file on disk"},

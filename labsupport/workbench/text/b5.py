@@ -15,7 +15,7 @@ WORDS = {
     "b5_col_after": {"zh": "之后：模型读到的", "en": "after: what the model reads"},
     "b5_col_same": {"zh": "之后：没有变化", "en": "after: as before"},
     "b5_cut_legal": {"zh": "此行下方可切", "en": "a legal edge below"},
-    "b5_cut_pair": {"zh": "此行下方会拆开一对", "en": "an edge below would part a pair"},
+    "b5_cut_pair": {"zh": "此行下方会拆开一对", "en": "an edge below would cut a pair"},
     "b5_state_shadowed": {"zh": "被遮蔽", "en": "shadowed"},
     "b5_state_range": {"zh": "在范围内", "en": "in range"},
     "b5_state_cut": {"zh": "被拆开", "en": "pair cut"},
@@ -47,7 +47,7 @@ WORDS = {
     "b5_count_real": {"zh": "真实 token（DeepSeek）", "en": "tokens, real (DeepSeek)"},
     "b5_key_off": {"zh": "被遮蔽：在日志里，不在请求里", "en": "shadowed: in the log, not read"},
     "b5_key_legal": {"zh": "– 此行下方可以切", "en": "– a legal edge below"},
-    "b5_key_pair": {"zh": "× 此行下方会拆开调用与结果", "en": "× would part a call from its result"},
+    "b5_key_pair": {"zh": "× 此行下方会拆开调用与结果", "en": "× would cut a call from its result"},
     "b5_key_bars": {"zh": "斜纹条：之前；实心条：之后", "en": "hatched: before, solid: after"},
     "b5_say_done": {
         "zh": "范围 **{start}..{end}**（{n:,} 个节点）换成一个摘要，seq **{seq}**。表面从 {of:,} 个节点变成 **{nodes:,}** 个，"

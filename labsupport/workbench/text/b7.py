@@ -129,7 +129,7 @@ WORDS = {
     },
     "b7_wrong_late": {
         "zh": "{case}：你在位置 {place}（{promise}）之后才落盘。话已经说出去了，晚了一步。",
-        "en": "On {case} you flush one step behind place {place} ({promise}), when somebody relies on the log already.",
+        "en": "On {case} you flush one step after place {place} ({promise}), when somebody relies on the log already.",
     },
     "b7_wrong_again": {
         "zh": "{case}：前面落过一次盘，可后来又追加了事件，到位置 {place}（{promise}）它们还没落盘。",
@@ -167,7 +167,7 @@ WORDS = {
         "en": "the text of data stays byte for byte, the line does not",
     },
     "b7_point_not_raw": {"zh": "只保留值，不保留字节", "en": "the values stay, the bytes do not"},
-    "b7_point_damage": {"zh": "{of} 个会话中还能打开 {n} 个", "en": "{n} of {of} sessions still open"},
+    "b7_point_damage": {"zh": "{of} 个会话中还能打开 {n} 个", "en": "{n} of {of} sessions can still be opened"},
     "b7_point_text": {"zh": "文本搜索：{n} 行", "en": "a search in text: {n} lines"},
     "b7_point_sql": {"zh": "SQL 查询，跨所有会话：{n} 行", "en": "an SQL query, over all sessions: {n} rows"},
 }

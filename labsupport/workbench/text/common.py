@@ -13,7 +13,7 @@ WORDS = {
         "zh": "还没有开始：把“你的代码”那一行换成你的答案，先运行那一格，再运行这一格。",
         "en": "Not started: put your answer where it says “your code”, run that cell, then run this one again.",
     },
-    "check_correct": {"zh": "正确。", "en": "Correct."},
+    "check_correct": {"zh": "✓ 正确。", "en": "✓ Correct."},
     "check_raised": {
         "zh": "{case}：你的代码抛出了 {error}。",
         "en": "On {case} your code raised {error}.",
