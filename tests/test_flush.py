@@ -320,7 +320,7 @@ def test_each_point_was_tried_with_each_store():
     assert rows[1][0] == "50 of 50 events in the copy"
     assert rows[1][1].endswith("with SQLite's own backup 50 of 50")
     assert rows[3] == ["the whole line stays, byte for byte", "the text of data stays byte for byte, the line does not"]
-    assert rows[4] == ["1 of 2 sessions still open", "0 of 2 sessions still open"]
+    assert rows[4] == ["1 of 2 sessions can still be opened", "0 of 2 sessions can still be opened"]
     assert rows[5][0].split(": ")[1] == "2 lines"
     assert rows[5][1].split(": ")[1] == "2 rows"
 

@@ -462,7 +462,8 @@ print(attachments.lines(reference["ref"], first=50_001, count=2).lines)
 #
 # <details><summary>参考答案</summary>
 #
-# 就是上面那张表。会话留事实：谁在什么时候调用了什么，成功没有，结果有多大，在哪里。引用里的指纹，内容变了就对不上；没有密钥，猜中内容也算不出它。
+# 就是上面那张表。会话留事实：谁在什么时候调用了什么，成功没有，结果有多大，在哪里。引用里的指纹，
+# 内容变了就对不上；没有密钥，猜中内容也算不出它。
 # 模型表面留头和尾，够它决定下一步：要算总数就再调用工具去算，不该自己读十万行。附件库留全文，
 # 有自己的权限和保留期限。界面拿引用一页一页地取，不从日志里捞。
 #
@@ -625,7 +626,7 @@ for name, summary in (("GOOD", GOOD), ("BAD", BAD)):
 #
 # - 原来的文字不动，只在后面另起行添
 # - 结果里有、摘要里没有的每个操作 id（`op-` 加数字），照抄结果里**提到它的那一行**，开头加上 `done: `，失败的加上 `failed: `
-# - 摘要里已经有的不再添；只信结果，不信谁说过；几个结果提到同一个 id，以最后一个为准
+# - 摘要里已经有的不再添，同一行只添一次；只信结果，不信谁说过；几个结果提到同一个 id，以最后一个为准
 #
 # `results(messages)` 给出每个结果的 `.text` 和 `.failed`；`re.findall(r"op-\d+", text)` 找出操作 id。
 #
@@ -678,8 +679,8 @@ for name, summary in (("GOOD", GOOD), ("BAD", BAD)):
 # - the old text stays as it is, and new lines follow it
 # - for every operation id (`op-` and digits) that a result has and the summary lacks, add **the line of the result that names
 #   it**, as it stands, after `done: `, or `failed: ` when the result failed
-# - nothing is added that the summary has already, and only results count, whatever anybody said; when several results name an
-#   id, the last one counts
+# - nothing is added that the summary has already, and no line twice; only results count, whatever anybody said; when several
+#   results name an id, the last one counts
 #
 # `results(messages)` gives the `.text` and `.failed` of each result; `re.findall(r"op-\d+", text)` finds the ids.
 #

@@ -20,6 +20,15 @@ WRONG = {
     return summary
 ''', "b5_wrong_first"),
         ('''def repair(summary, messages):
+    lost = {}
+    for result in results(messages):
+        lines = [line for line in result.text.splitlines() if re.search(r"op-\\d+", line)]
+        id = re.search(r"op-\\d+", lines[0])[0] if lines else ""
+        if id and id not in re.findall(r"op-\\d+", summary):
+            lost[id] = ("failed: " if result.failed else "done: ") + lines[0]
+    return "\\n".join([summary, *lost.values()])
+''', "b5_wrong_inside"),
+        ('''def repair(summary, messages):
     lines = [summary]
     for result in results(messages):
         for line in result.text.splitlines():

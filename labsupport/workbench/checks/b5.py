@@ -56,6 +56,10 @@ CASES = tuple(map(own_case, (
          prompt="I think INV-7 went out as op-0777. Pay INV-1."),
     Case("b5_case_long", "The user asked for the list.", {"c1": "\n".join(
         [f"INV-{row}, open" for row in range(100, 140)] + ["INV-1, paid, operation op-1000"])}),
+    Case("b5_case_pair", "Two invoices.", {"c1": "accepted: INV-1, operation op-1000\naccepted: INV-2, operation op-1001"},
+         missing="b5_wrong_inside"),
+    Case("b5_case_line", "One invoice, in two parts.", {"c1": "accepted: INV-1, operations op-1000 and op-1001"},
+         missing="b5_wrong_inside"),
     Case("b5_case_words", "Two invoices.",
          {"c1": "Error 51: declined, failed once, then accepted: INV-1, operation op-1000",
           "c2": "not accepted: INV-2, operation op-1001"}, frozenset({"c2"})),

@@ -155,6 +155,8 @@ WORDS = {
     "b5_case_kept": {"zh": "摘要什么也没丢", "en": "a summary that lost nothing"},
     "b5_case_two": {"zh": "摘要丢了两个操作 id", "en": "a summary that lost two operation ids"},
     "b5_case_failed": {"zh": "丢了操作 id 的那次付款失败了", "en": "a payment that failed"},
+    "b5_case_pair": {"zh": "一个结果里有两个操作 id", "en": "a result with two ids"},
+    "b5_case_line": {"zh": "一行里有两个操作 id", "en": "a line with two ids"},
     "b5_case_words": {"zh": "付成了的那次，结果里却提到先前的失败", "en": "a success whose words tell of a failure before it"},
     "b5_case_later": {"zh": "同一个操作 id 先失败，后来成功", "en": "an id that failed first and was accepted later"},
     "b5_case_prefix": {"zh": "丢了 op-1000，留下 op-10001", "en": "a summary that has op-10001 and lost op-1000"},
@@ -180,13 +182,17 @@ WORDS = {
         "zh": "{case}：只补了一部分，{id} 还是没有。每个结果都要看。",
         "en": "On {case}, you bring back some, and {id} is still missing. Look at every result.",
     },
+    "b5_wrong_inside": {
+        "zh": "{case}：只补了一部分，{id} 还是没有。一个结果里可能有几个 id，每一行、每一个都要看。",
+        "en": "On {case}, you bring back some, and {id} is still missing. Look at every line of a result, and at every id.",
+    },
     "b5_wrong_prefix": {
         "zh": "{case}：{id} 没有补上。它恰好是另一个操作 id 的开头，用 in 查字符串会以为它在。",
         "en": "On {case}, you leave {id} out: another id begins with it, so `in` finds it in the text. Compare whole ids.",
     },
     "b5_wrong_again": {
-        "zh": "{case}：{id} 重复了。摘要里已经有的不再添，一个操作 id 只添一行。",
-        "en": "On {case}, {id} is there twice. Add nothing that the summary has already, and one line for each id.",
+        "zh": "{case}：{id} 重复了。摘要里已经有的不再添，同一行也不要添两次。",
+        "en": "On {case}, {id} is there twice. Add nothing that the summary has already, and no line twice.",
     },
     "b5_wrong_invented": {
         "zh": "{case}：你添了 {id}，可没有一个结果里有它。用户或助手说过，不等于工具做过。",
