@@ -4,6 +4,7 @@ A file `.student` in the working folder, or in the nearest folder above, names a
 It is read once, when a kernel starts; the seed is 0 where there is none, and everything is then as in the book.
 """
 import json
+import os
 from pathlib import Path
 from random import Random
 
@@ -17,10 +18,12 @@ LETTERS = "abcdefghjkmnpqrstuvwxyz"  # without those that look like digits
 def student(folder: Path) -> tuple[int, Path]:
     """The seed and the data of the student whose *folder* it is; 0 and the workbook's data where no `.student` is found.
 
-    `.student` holds {"seed": 17, "data": "data"}, the folder seen from where the file is. LabError when it holds anything else.
+    `.student` holds {"seed": 17, "data": "data"}, the folder seen from where the file is. LabError when it holds anything
+    else, or when there is no such folder.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
+    ...     (Path(folder) / "mine").mkdir()
     ...     written = (Path(folder) / FILE).write_text('{"seed": 17, "data": "mine"}')
     ...     seed, data = student(Path(folder))
     >>> seed, data.name
@@ -28,17 +31,26 @@ def student(folder: Path) -> tuple[int, Path]:
     """
     for place in (folder, *folder.parents):
         file = place / FILE
-        if file.is_file():
+        if os.path.lexists(file):
             try:
-                said = json.loads(file.read_text("utf-8"))
-                seed, data = said["seed"], place / said["data"]
+                said = json.loads(file.read_text("utf-8-sig"))
+                seed, data = said["seed"], (place / said["data"]).resolve()
             except (OSError, ValueError, TypeError, KeyError, RecursionError):
                 seed, data = None, place
             if type(seed) is not int or seed < 1:
                 raise LabError(f'{file} does not say {{"seed": a whole number from 1 on, "data": a folder}}. '
                                "Get it anew from your instructor, or delete it to work on the workbook's own data.")
-            return seed, data.resolve()
+            if not data.is_dir():
+                raise LabError(f"{file} says that your data are in {data}, and there is no such folder. Unpack what your "
+                               "instructor gave you once more, or delete .student to work on the workbook's own data.")
+            return seed, data
     return 0, WORKBOOK
+
+
+def mark(folder: Path, seed: int, data: str | Path) -> None:
+    """Say in *folder* whose it is: the seed, and where the *data* are, seen from there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / FILE).write_text(json.dumps({"seed": seed, "data": str(data)}) + "\n", "utf-8")
 
 
 def _here() -> tuple[int, Path]:

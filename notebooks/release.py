@@ -29,7 +29,7 @@ def graded() -> list[str]:
 
 def release(folder: Path, lang: Language, names: list[str]) -> Course:
     """The course in *folder*, with source/ and release/ of the labs *names* made anew."""
-    from labsupport.classroom.grader import generate
+    from labsupport.classroom.grader import generate, kept
 
     course = Course(folder)
     if folder.is_dir() and any(folder.iterdir()) and course.lang != lang:
@@ -39,11 +39,12 @@ def release(folder: Path, lang: Language, names: list[str]) -> Course:
     if not (folder / CONFIG).exists():
         (folder / CONFIG).write_text(SETTINGS.format(stub=build.STUB), "utf-8", newline="\n")
     for name in names:
-        path = folder / "source" / name / f"{name}.ipynb"
-        path.parent.mkdir(parents=True, exist_ok=True)
         nb = build.notebook(build.SOURCES / f"{name}.py", lang, "source")
-        path.write_text(nbformat.writes(nb) + "\n", "utf-8", newline="\n")
-    generate(course, names)
+        path = folder / "source" / name / f"{name}.ipynb"
+        with kept(path.parent, folder / "release" / name):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(nbformat.writes(nb) + "\n", "utf-8", newline="\n")
+            generate(course, [name])
     return course
 
 

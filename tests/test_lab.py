@@ -72,7 +72,8 @@ def test_every_verb_names_something_that_is_there():
     for what, extra, _ in lab.VERBS.values():
         place = what[-1].replace(".", "/") if what[0] == "-m" else what[0].removesuffix(".py")
         assert any((lab.ROOT / name).is_file() for name in (f"{place}.py", f"{place}/__main__.py")), what
-        assert extra in ("", *tomllib.loads((lab.ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"])
+        project = tomllib.loads((lab.ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+        assert extra in ("", *project["optional-dependencies"])
 
 
 def test_an_unknown_verb_is_told_the_verbs():

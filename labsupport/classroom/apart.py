@@ -19,7 +19,6 @@ from tempfile import mkdtemp
 import psutil
 
 from labsupport.classroom.course import CONFIG
-
 from labsupport.own import mark, student
 
 KEPT = {"PATH", "LANG", "LANGUAGE", "TZ", "SYSTEMROOT", "COMSPEC", "PATHEXT", "VIRTUAL_ENV", "PYTHONPATH", "PYTHONUTF8",
@@ -77,7 +76,7 @@ def no_one_left() -> Iterator[None]:
 
 def _children(process: psutil.Process) -> list[psutil.Process]:
     try:
-        return process.children(recursive=True)
+        return list(process.children(recursive=True))
     except psutil.Error:
         return []
 

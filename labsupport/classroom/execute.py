@@ -13,6 +13,7 @@ import ast
 import re
 from copy import deepcopy
 from pathlib import Path
+from subprocess import DEVNULL
 from time import monotonic
 from typing import Any
 
@@ -55,16 +56,14 @@ class LabExecute(Execute):  # type: ignore[misc]  # nbgrader has no types
         self.shutdown_kernel = "immediate"
         self.extra_arguments = ["--log-level=ERROR", "--InteractiveShellApp.ignore_cwd=True"]
         self._fates: dict[int, str] = {}
-        self._at = 0
 
     def preprocess(self, nb: Any, resources: Any, km: Any = None) -> tuple[Any, Any]:
         self._fates, self._end = {}, monotonic() + self.total
         self._imports = check_imports(released(resources))
-        self._async_cleanup_kernel_future = None
         folder = Path(resources["metadata"]["path"])
         with untouched(Path(), folder):
             while True:
-                copy = deepcopy(nb)
+                copy, self._at = deepcopy(nb), -1
                 try:
                     with apart(folder, language(Path())) as self._place:
                         done, resources = super().preprocess(copy, resources, km)
@@ -76,9 +75,8 @@ class LabExecute(Execute):  # type: ignore[misc]  # nbgrader has no types
                     for cell in done.cells:
                         _quiet(cell)
                     return done, resources
-                finally:
-                    if self._async_cleanup_kernel_future is not None:  # nbclient had the signal, and ended the kernel
-                        raise KeyboardInterrupt
+                if self._at in self._fates:  # no cell is to blame twice: the kernel itself does not start
+                    raise RuntimeError("no kernel could be started")
                 self._fates[self._at] = fate
                 if len(self._fates) > self.restarts:
                     self._fates |= dict.fromkeys(range(self._at + 1, len(nb.cells)), PASSED_OVER)
@@ -86,7 +84,8 @@ class LabExecute(Execute):  # type: ignore[misc]  # nbgrader has no types
     def start_new_kernel(self, **kwargs: Any) -> None:
         self._unlimited = True
         work, names = self._place
-        super().start_new_kernel(**kwargs | {"cwd": str(work), "env": names})
+        quiet = dict.fromkeys(("stdout", "stderr"), DEVNULL)  # what goes past the notebook is not for the terminal
+        super().start_new_kernel(**kwargs | {"cwd": str(work), "env": names} | quiet)
 
     def preprocess_cell(self, cell: Any, resources: Any, index: int) -> tuple[Any, Any]:
         self._at, self._room = index, self.most

@@ -146,6 +146,7 @@ def _finding(id: str, lab: str, path: Path) -> Finding | None:
     numbers = [one.cells, one.of, one.minutes or 0, *(figure for each in one.exercises for figure in (each.points, each.most))]
     ours = (one.id == id and one.lab == lab and one.state in LAB_STATES and isinstance(one.graded, str)
             and all(type(number) in (int, float) and 0 <= number < LARGEST for number in numbers)
-            and type(one.minutes) in (int, type(None)) and all(re.fullmatch(r"[a-z0-9-]{1,80}", each.name) for each in one.exercises)
+            and type(one.minutes) in (int, type(None))
+            and all(re.fullmatch(r"[a-z0-9-]{1,80}", each.name) for each in one.exercises)
             and all(each.state in get_args(ExerciseState) and each.idea in ("", *vocabulary()) for each in one.exercises))
     return one if ours else None

@@ -20,9 +20,9 @@ from zlib import error as ZlibError
 from labsupport.classroom.course import ID, Course
 from labsupport.classroom.handed import Handed, read_report
 
-MOST = 50_000_000
+MOST = 20_000_000
 """Bytes of a notebook; a larger one is not taken."""
-ALL = 20 * MOST
+ALL = 50 * MOST
 """Bytes that are taken out of one zip."""
 LONGEST = 255
 """Characters of a name, as disks have it; a zip may have longer ones."""

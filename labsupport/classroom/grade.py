@@ -10,6 +10,7 @@ check can be made to believe is said in `execute`.
 import argparse
 import hashlib
 import io
+import re
 import shutil
 import sqlite3
 import sys
@@ -27,7 +28,7 @@ from labsupport.classroom import findings
 from labsupport.classroom.apart import Meddled, no_one_left
 from labsupport.classroom.course import Course, asked, chosen
 from labsupport.classroom.gather import gather, place, shown
-from labsupport.classroom.grader import autograde, collect, grader
+from labsupport.classroom.grader import autograde, check_release, collect, grader
 from labsupport.classroom.handed import keep
 from labsupport.classroom.page import write_page
 from labsupport.classroom.students import make_data
@@ -50,6 +51,8 @@ def grade(course: Course, labs: list[str], again: bool = False) -> list[findings
     """
     found = []
     roster = course.roster()
+    for lab in {lab for lab, _ in submissions(course, labs)}:
+        check_release(course, lab)
     with alone(course) as running:
         last = running.read()  # what ended its grading along with itself goes last
         ended = [one for one in submissions(course, labs) if last == "/".join(one)]
@@ -78,7 +81,9 @@ def _grade(course: Course, lab: str, id: str, seed: int, again: bool) -> finding
             except Meddled as error:
                 raise CourseError(say("class_meddled", lab=lab, id=id, files=error)) from None
             if not fault:
-                fault = "" if (result := api.generate_feedback(lab, id, force=True))["success"] else result.get("error", "")
+                result = api.generate_feedback(lab, id, force=True)
+                fault = "" if result["success"] else result.get("error", "")
+                _offline(course.folder / "feedback" / id / lab / f"{lab}.html")
             elif done.is_dir():
                 rmtree(done)
         if fault:
@@ -91,6 +96,13 @@ def _grade(course: Course, lab: str, id: str, seed: int, again: bool) -> finding
     print(say("class_failed" if one.state == "unreadable" else "class_graded", lab=lab, id=id,
               state=say(findings.LAB_STATES[one.state]), points=points, log=LOG), flush=True)
     return one
+
+
+def _offline(page: Path) -> None:
+    """Take out what the feedback page would fetch from elsewhere: it opens without the network, and tells nobody."""
+    if page.is_file():
+        text = re.sub(r"""(?s)<script[^>]*\ssrc=["']https?:.*?</script>""", "", page.read_text("utf-8"))
+        page.write_text(text, "utf-8", newline="\n")
 
 
 def submissions(course: Course, labs: list[str]) -> list[tuple[str, str]]:

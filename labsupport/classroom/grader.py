@@ -1,13 +1,17 @@
 """nbgrader on a course, in this process: its own steps, with its words kept for what went wrong."""
 import io
 import logging
+import shutil
 import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import chdir, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from nbformat.warnings import DuplicateCellId, MissingIDFieldWarning
+from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI, ZipCollectApp
 from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
@@ -48,10 +52,43 @@ def succeed(result: dict[str, Any], what: str) -> None:
 
 
 def generate(course: Course, labs: list[str]) -> None:
-    """release/LAB for each of *labs* from source/LAB: nbgrader's generate_assignment."""
+    """release/LAB for each of *labs* from source/LAB: nbgrader's generate_assignment.
+
+    CourseError where a lab that was graded has other exercises now, which nbgrader does not take.
+    """
     with grader(course) as api:
         for lab in labs:
-            succeed(api.generate_assignment(lab, force=True, create=True), lab)
+            result = api.generate_assignment(lab, force=True, create=True)
+            if "Cannot add or remove cells" in result.get("log", ""):
+                raise CourseError(f"{lab} was graded here, and has other exercises now. Its gradebook is for the old ones: "
+                                  "release it into a new course. This one is as it was.")
+            succeed(result, lab)
+
+
+@contextmanager
+def kept(*folders: Path) -> Iterator[None]:
+    """Put *folders* back as they were when what is done inside does not come to its end."""
+    with TemporaryDirectory() as place:
+        for at, folder in enumerate(folders):
+            if folder.is_dir():
+                shutil.copytree(folder, Path(place, str(at)))
+        try:
+            yield
+        except BaseException:
+            for at, folder in enumerate(folders):
+                shutil.rmtree(folder, ignore_errors=True)
+                if Path(place, str(at)).is_dir():
+                    shutil.copytree(Path(place, str(at)), folder)
+            raise
+
+
+def check_release(course: Course, lab: str) -> None:
+    """CourseError where *lab* cannot be graded, whoever handed it in: its release is not there, or not in the gradebook."""
+    with Gradebook(f"sqlite:///{(course.folder / 'gradebook.db').as_posix()}") as book:
+        known = any(one.name == lab for one in book.assignments)
+    if not known or not (course.folder / "release" / lab / f"{lab}.ipynb").is_file():
+        raise CourseError(f"{lab} is not released here, or gradebook.db is another one. Release it again: "
+                          f"python3 lab.py release COURSE {lab}")
 
 
 def autograde(api: NbGraderAPI, lab: str, id: str) -> str:

@@ -40,7 +40,7 @@ def read_ids(path: Path) -> list[str]:
     try:
         lines = [line.strip() for line in path.read_text("utf-8-sig").splitlines()]
     except UnicodeDecodeError:
-        raise CourseError(f"{path} is not in UTF-8. Save it so: ids need nothing but letters, digits, dots and hyphens.") from None
+        raise CourseError(f"{path} is not in UTF-8. Save it so; ids are letters, digits, dots and hyphens.") from None
     ids = list(dict.fromkeys(line for at, line in enumerate(lines) if line and (at, line.lower()) != (0, "id")))
     if not ids:
         raise CourseError(f"{path} has no ids: an id on each line")
@@ -50,11 +50,7 @@ def read_ids(path: Path) -> list[str]:
 def make_data(folder: Path, seed: int) -> None:
     """The data of the student with that *seed* in *folder*/data, unless they are there, all of them and of that seed."""
     data = folder / "data"
-    try:
-        before = student(folder)[0] if (folder / FILE).exists() else seed
-    except LabError:
-        before = seed if not data.exists() else None
-    if before != seed:
+    if data.exists() and _seed(folder) != seed:
         shutil.rmtree(data)
     data.mkdir(parents=True, exist_ok=True)
     mark(folder, seed, "data")
@@ -64,6 +60,14 @@ def make_data(folder: Path, seed: int) -> None:
         result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         if result.returncode:
             raise CourseError(f"the data of {folder} were not made: {(result.stderr.strip().splitlines() or [''])[-1]}")
+
+
+def _seed(folder: Path) -> int | None:
+    """The seed of the data in *folder*, as `.student` there says; None where it says nothing that can be read."""
+    try:
+        return student(folder)[0] if (folder / FILE).exists() else None
+    except LabError:
+        return None
 
 
 def equip(course: Course, id: str, seed: int) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import Raw
 from msgspec.structs import replace
 
+from labsupport.own import own_seed
 from labsupport.sessionlog import SessionEvent, SessionHeader
 from labsupport.sessionlog.fields import CLASSES, rewrite
 from labsupport.sessionlog.json_text import write_data
@@ -54,7 +55,7 @@ def planted(seed: int) -> Planted:
     >>> sorted(log.words) == sorted([*CLASSES, *NAMES]), log.header.cwd == f"/home/{log.words['header']}"
     (True, True)
     """
-    random = Random(seed)
+    random = Random(own_seed(seed))
     words = {kind: f"canary-{kind}-{random.randrange(10**8):08}" for kind in (*CLASSES, *NAMES)}
     session = random_requests(seed).session
     session.append("session/title", {"title": "a title", "model": {"deep": [1, "x"]}})

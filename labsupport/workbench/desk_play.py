@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from labsupport.own import own_number
 from labsupport.sessionlog import Reply, ScriptedModel, Session, run_turn
 from labsupport.sessionlog.compaction import compact
 from labsupport.sessionlog.models import call
@@ -13,7 +14,7 @@ from labsupport.sessionlog.summarizers import ScriptedSummarizer
 from labsupport.sessionlog.tools import Tool
 from labsupport.workbench.received import Received, Receiver
 
-PHONE = "555-0142"
+PHONE = f"555-{own_number(142, 99):04}"
 """A caller's number: said once, and then in every request until a compaction takes it off the surface."""
 
 SECTIONS = (

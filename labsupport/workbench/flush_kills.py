@@ -13,6 +13,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 from labsupport.errors import LabError
+from labsupport.own import own_seed
 from labsupport.sessionlog import SessionEvent
 from labsupport.sessionlog.storage import JsonlStore, flush
 from labsupport.workbench.child import last_words, stop_at
@@ -84,7 +85,7 @@ def kill_at(policy: str, point: Point) -> Death:
 
 def random_deaths(seed: int, count: int) -> list[Death]:
     """*count* kills, the policies in turn, at moments picked by *seed*."""
-    random, names = Random(seed), list(POLICIES)
+    random, names = Random(own_seed(seed)), list(POLICIES)
     deaths = []
     for at in range(count):
         policy = names[at % len(names)]

@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 from random import Random
 
+from labsupport.own import own_seed
 from labsupport.sessionlog import SessionEvent
 
 PROMISES = ("tell-user", "hand-over", "use-summary", "publish-checkpoint", "restart-test")
@@ -43,7 +44,7 @@ def broken_promise(run: Sequence[str], places: Sequence[int]) -> int | None:
 
 def random_run(seed: int, most: int = 14) -> list[str]:
     """A run of up to *most* entries, the same for the same *seed*; about one in three is a promise."""
-    random = Random(seed)
+    random = Random(own_seed(seed))
 
     def pick(words: Sequence[str]) -> str:
         return words[int(len(words) * random.random())]

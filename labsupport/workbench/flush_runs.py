@@ -11,6 +11,7 @@ from random import Random
 from typing import NamedTuple
 
 from labsupport.miniagent.cli import tools as table_tools
+from labsupport.own import own_seed
 from labsupport.sessionlog import Session, SessionEvent, SessionHeader
 from labsupport.sessionlog.driver import run_turn
 from labsupport.sessionlog.models import Reply, ScriptedModel, call
@@ -64,7 +65,7 @@ SCRIPT = (
 
 def random_script(seed: int) -> tuple[Ask, ...]:
     """One to three turns with up to two rounds of calls; the same for the same *seed*."""
-    random = Random(seed)
+    random = Random(own_seed(seed))
 
     def below(stop: int) -> int:
         return int(stop * random.random())

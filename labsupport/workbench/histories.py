@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from labsupport.errors import LabError
 from labsupport.miniagent import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage, find_orphans
+from labsupport.own import own_seed
 
 _WORD = re.compile(r"user|assistant(?:\{[^{}]+\})?|tool [^\s,{}]+")
 
@@ -71,7 +72,7 @@ def random_history(seed: int) -> list[Message]:
     >>> shape(random_history(1)) == shape(random_history(1))
     True
     """
-    rng = random.Random(seed)
+    rng = random.Random(own_seed(seed))
     waiting: list[str] = []
     answered: list[str] = []
     words: list[str] = []

@@ -12,7 +12,7 @@ from sqlite3 import Connection
 from typing import Any
 
 from labsupport.outside import Ledger, Metric, Metrics, Operation
-from labsupport.own import DATA
+from labsupport.own import DATA, own_number
 from labsupport.sessionlog import Reply, ScriptedModel, Session, SessionEvent, SessionHeader, run_turn
 from labsupport.sessionlog.folding import State
 from labsupport.sessionlog.lineage import resume
@@ -29,7 +29,7 @@ CONFIG = {"provider": "workbook", "model": "scripted-1"}
 START = 1_772_442_000_000
 METRICS = DATA / "metrics.json"
 CLINIC, YEAR, PRICE = "harbour", "2025", 4
-INVOICE = "INV-2071"
+INVOICE = f"INV-{own_number(2071, 60)}"
 PROMPTS = ("Bill Harbour for its tests of last year. 账单按检验次数算。", "The calendar year 2025.", "Send it. 谢谢。")
 Stop = Callable[[Point, int], None]
 """Called at every point, with how many events the session has by then."""

@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 from labsupport.outside.ledger import Ledger
+from labsupport.own import own_seed
 from labsupport.sessionlog import Reply, Request, ScriptedModel, Session, SessionHeader, run_turn
 from labsupport.sessionlog.models import Model, call
 from labsupport.sessionlog.recovery import blocks
@@ -176,7 +177,7 @@ def bookings(rows: int, month: str = "2026-06") -> str:
     2026-06-01,BK-00001,Wren Textiles,227.70
     <BLANKLINE>
     """
-    random = Random(5)
+    random = Random(own_seed(5))
     lines = ["day,number,supplier,amount"]
     for row in range(rows):
         supplier = SUPPLIERS[int(len(SUPPLIERS) * random.random() ** 1.5)]

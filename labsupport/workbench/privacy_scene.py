@@ -8,6 +8,7 @@ from shutil import copytree
 from typing import Any
 
 from labsupport.outside import Attachments, Keys, TenantVault, derive_key
+from labsupport.own import own_number
 from labsupport.sessionlog import Reply, ScriptedModel, Session, SessionEvent, SessionHeader, delegate, fork, run_turn
 from labsupport.sessionlog.models import call
 from labsupport.sessionlog.privacy import Need, Policy, protect_log
@@ -16,7 +17,7 @@ from labsupport.sessionlog.storage import JsonlStore
 
 TENANT, ROOT = "clinic-a", bytes(range(32))
 """A root that everybody can read is for a lab; a real one lies in a key service, and never beside the keys."""
-NAME, PHONE = "林安", "555-0142"
+NAME, PHONE = "林安", f"555-{own_number(142, 99):04}"
 OTHER_NAME = "王芳"
 SECRET = "sk-demo-4f9a2c7711bbEXAMPLE"
 START = 1_772_442_000_000

@@ -2,6 +2,7 @@
 from random import Random
 from typing import Any
 
+from labsupport.own import own_seed
 from labsupport.sessionlog import Session
 from labsupport.sessionlog.driver import run_turn
 from labsupport.sessionlog.models import Reply, ScriptedModel, call
@@ -20,7 +21,7 @@ def random_log(seed: int) -> Session:
     The ids of calls begin anew in every turn, some answers are empty, some calls fail, and between turns a message may take the
     place of any run of nodes.
     """
-    random = Random(seed)
+    random = Random(own_seed(seed))
     session = Session.create(f"random-{seed}")
     for turn in range(random.randint(1, 4)):
         asking = [Reply(random.choice(("", "I look.")), _calls(random, step)) for step in range(random.randint(0, 2))]

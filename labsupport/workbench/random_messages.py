@@ -3,6 +3,7 @@ import random
 
 from labsupport.lossless import MAX_SAFE_INTEGER
 from labsupport.miniagent import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
+from labsupport.own import own_seed
 
 TEXTS = ("", "预算", "🙂", 'quote " and \\', "line one\nline two", "tab\t, CR\r, NUL\0", "\u2028\u2029\x85", "\ufeff",
          "half \ud83d", "</script>", "long " * 50)
@@ -15,7 +16,7 @@ def random_messages(seed: int) -> list[Message]:
     >>> random_messages(3) == random_messages(3) != random_messages(4)
     True
     """
-    rng = random.Random(seed)
+    rng = random.Random(own_seed(seed))
     return [_message(rng) for _ in range(rng.randint(1, 8))]
 
 

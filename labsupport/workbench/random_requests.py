@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 from labsupport.errors import CompactionError
+from labsupport.own import own_seed
 from labsupport.sessionlog import Reply, ScriptedModel, Session, prune_session, replay, run_turn
 from labsupport.sessionlog.compaction import compact
 from labsupport.sessionlog.models import call
@@ -37,7 +38,7 @@ def random_requests(seed: int) -> Run:
     Sections come, go and shadow each other, tools are hidden, the dynamic context changes in the middle of a turn, models
     change, long results are pruned, ranges are compacted, streams break, and the session is carried over into another process.
     """
-    random = Random(seed)
+    random = Random(own_seed(seed))
     session = Session.create(f"requests-{seed}")
     received: list[Received] = []
     prompt = _prompt(random)

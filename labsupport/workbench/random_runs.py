@@ -6,6 +6,7 @@ from tempfile import TemporaryDirectory
 
 from labsupport.errors import ContextBudgetError
 from labsupport.miniagent import Message, ScriptedModel, ToolCall, load_session, run_agent
+from labsupport.own import own_seed
 from labsupport.workbench.witness import Seen, Witness
 
 WORDS = ("budget", "预算", "line", "行", "🙂")
@@ -29,7 +30,7 @@ def random_trial(seed: int, budget: int | None = None) -> Trial:
 
     The *budget* changes nothing in what is said, so two trials of one seed differ only by what it does.
     """
-    random = Random(seed)
+    random = Random(own_seed(seed))
     scripts = [(_words(random), [_turn(random, f"{run}.{turn}") for turn in range(int(4 * random.random()))])
                for run in range(1 + int(3 * random.random()))]
     seen: list[Seen] = []

@@ -5,6 +5,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from labsupport.own import DATA, SEED, mark
 from labsupport.workbench.samples import path
 from labsupport.workbench.text import language
 
@@ -18,6 +19,8 @@ def scratch(*names: str) -> list[str]:
     folder = Path(tempfile.mkdtemp(prefix="lab-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     (folder / ".lang").write_text(language(), "utf-8")
+    if SEED:  # the processes that a lab starts there are the student's as well
+        mark(folder, SEED, DATA)
     for source in sources:
         shutil.copy(source, folder)
     os.chdir(folder)

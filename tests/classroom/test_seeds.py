@@ -1,9 +1,11 @@
 """A student's own data and checks: other ids, numbers and faults than in the book, and the same answers right and wrong."""
+import asyncio
 import json
 import os
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import build
@@ -17,18 +19,30 @@ from labsupport.classroom.students import make_data
 from labsupport.errors import CourseError, LabError
 from labsupport.sessionlog.storage import JsonlStore
 from labsupport.workbench import log_samples, samples
+from tests.classroom.verdicts import exercises, given, said, verdicts
 from tests.notebooks.books import NAMES
 
 ROOT = Path(__file__).resolve().parents[2]
 SEEDS = (17, 1_403_481_474)
 
 
-@pytest.fixture(scope="module", params=SEEDS)
-def folder(request, tmp_path_factory):
-    """The folder of a student, with their data."""
-    place = tmp_path_factory.mktemp(f"s{request.param}")
-    make_data(place, request.param)
-    return place
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """By seed the folder of a student, with their data."""
+    places = {seed: tmp_path_factory.mktemp(f"s{seed}") for seed in SEEDS}
+    for seed, place in places.items():
+        make_data(place, seed)
+    return places
+
+
+@pytest.fixture(params=SEEDS)
+def seed(request):
+    return request.param
+
+
+@pytest.fixture
+def folder(folders, seed):
+    return folders[seed]
 
 
 def in_folder(folder, *command):
@@ -105,25 +119,80 @@ def test_a_damaged_student_file_is_refused_with_what_to_do(tmp_path, text):
 
 # The checks and the labs
 
-def test_the_checks_follow_the_seed_and_judge_as_in_the_book(folder):
+@pytest.fixture(scope="module")
+def book():
+    """What the checks give and say in the book."""
+    return as_json(verdicts())
+
+
+def as_json(value):
+    return json.loads(json.dumps(value))
+
+
+@pytest.fixture(scope="module")
+def mine(folders):
+    """By seed what they give and say to a student."""
+    with ThreadPoolExecutor() as pool:  # each waits for a process of its own
+        results = list(pool.map(lambda place: in_folder(place, "-m", "tests.classroom.verdicts"), folders.values()))
+    assert [result.returncode for result in results] == [0, 0], [result.stderr[-3000:] for result in results]
+    return {seed: json.loads(result.stdout.splitlines()[-1]) for seed, result in zip(folders, results, strict=True)}
+
+
+def test_the_checks_judge_as_in_the_book(book, mine, seed):
     """Answers are right and wrong for the same reasons; the sentences quote the student's own ids."""
-    result = in_folder(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={ROOT}",
-                       "-c", str(ROOT / "pyproject.toml"), str(ROOT / "tests/notebooks/test_answers.py"),
-                       "-k", "answer and not planted and not zh")
-    assert result.returncode == 0, result.stdout[-3000:]
+    def keys(said):
+        return {exercise: [key for key, _ in answers] for exercise, answers in said.items()}
+
+    assert keys(mine[seed]["said"]) == keys(book["said"])
 
 
-def test_every_lab_runs_untouched_on_a_students_data(folder):
+GIVEN_NOTHING = {"b11_clinic/causes": "it names what is wrong with cases that the notebook shows"}
+
+
+def test_the_cases_of_every_check_follow_the_seed(book, mine, seed):
+    """No check forgets whose cases it makes. Where the answer is given nothing, the sentences are about other cases."""
+    same = {exercise for exercise, calls in mine[seed]["given"].items() if book["given"][exercise] == calls}
+    assert same == set(GIVEN_NOTHING)
+    for exercise in GIVEN_NOTHING:
+        assert mine[seed]["said"][exercise] != book["said"][exercise]
+
+
+def test_in_the_book_the_cases_are_always_the_same(book):
+    """Or the test above would find a difference in anything."""
+    assert {exercise for exercise in exercises() if as_json(given(exercise)) != book["given"][exercise]} == set()
+    assert {exercise for exercise in GIVEN_NOTHING if as_json(said(exercise)) != book["said"][exercise]} == set()
+
+
+def test_processes_that_a_lab_starts_are_the_students_too(folder, seed):
+    script = ("from labsupport.workbench.scratch import scratch; import subprocess, sys; scratch(); "
+              "subprocess.run([sys.executable, '-c', 'from labsupport import own; print(own.SEED, own.DATA)'])")
+    result = in_folder(folder, "-c", script)
+    assert result.stdout.split() == [str(seed), str((folder / "data").resolve())], result.stderr
+
+
+async def run(name, folder, gate):
+    """Run a lab in *folder*; the cells that failed and should not have, and those that should have."""
+    nb = build.notebook(build.SOURCES / f"{name}.py", "en", "learner")
+    client = NotebookClient(nb, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(folder)}},
+                            shutdown_kernel="immediate", allow_errors=True, extra_arguments=["--log-level=ERROR"])
+    async with gate:
+        await client.async_execute()
+    nbformat.validate(nb)
     failed = []
+    for cell in nb.cells:
+        errors = [output for output in cell.get("outputs", ()) if output.output_type == "error"]
+        if bool(errors) != ("raises-exception" in cell.metadata.get("tags", ())):
+            failed.append(f"{name}/{cell.id}: {errors[0].ename if errors else 'no error'}")
+    return failed
+
+
+def test_every_lab_runs_untouched_on_a_students_data(folders):
+    """For one student; what another seed changes in the checks is seen above."""
+    folder = folders[SEEDS[0]]
     (folder / ".lang").write_text("en", "utf-8")
-    for name in NAMES:
-        nb = build.notebook(build.SOURCES / f"{name}.py", "en", "learner")
-        client = NotebookClient(nb, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(folder)}},
-                                shutdown_kernel="immediate", allow_errors=True, extra_arguments=["--log-level=ERROR"])
-        client.execute()
-        for cell in nb.cells:
-            errors = [output for output in cell.get("outputs", ()) if output.output_type == "error"]
-            if bool(errors) != ("raises-exception" in cell.metadata.get("tags", ())):
-                failed.append(f"{name}/{cell.id}: {errors[0].ename if errors else 'no error'}")
-        nbformat.validate(nb)
-    assert failed == []
+
+    async def run_all():
+        gate = asyncio.Semaphore(2 * (os.cpu_count() or 1))
+        return await asyncio.gather(*(run(name, folder, gate) for name in NAMES))
+
+    assert [fault for faults in asyncio.run(run_all()) for fault in faults] == []

@@ -6,6 +6,7 @@ A check is self-contained: it needs the imports of the lab and the exercise cell
 import ast
 import importlib.util
 import linecache
+from functools import cache
 from pathlib import Path
 
 import build
@@ -25,7 +26,11 @@ def wrong_answers(name):
 
 
 def cells_of(name, edition):
-    source = build.SOURCES / f"{name}.py"
+    return _cells(build.SOURCES / f"{name}.py", edition)
+
+
+@cache  # reading a source takes longer than most checks
+def _cells(source, edition):
     return {cell.id: cell for cell in build.notebook(source, "en", edition).cells if cell.cell_type == "code"}
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from labsupport.miniagent import Message, ToolMessage, find_orphans
-from labsupport.own import own_id, own_seed
+from labsupport.own import own_id
 from labsupport.workbench.checks.base import Verdict, attempt, correct, not_started, untouched, wrong
 from labsupport.workbench.histories import history, random_history, shape
 
@@ -52,7 +52,7 @@ def check_results_without_call(function: Callable[[Sequence[Message]], Any]) -> 
 def _cases() -> Iterator[tuple[list[Message], str]]:
     for case in CASES:
         yield history(re.sub(r"\b[abxy]\b", lambda found: own_id(found[0]), case.notation)), case.sentence
-    whole = [random_history(own_seed(seed)) for seed in SEEDS]
+    whole = [random_history(seed) for seed in SEEDS]
     cuts = [messages[start:] for messages in whole for start in range(len(messages))]
     yield from ((cut, "a2_law_other") for cut in sorted(cuts, key=len))
 

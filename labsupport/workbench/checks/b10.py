@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
+from labsupport.own import SEED, own_number, own_random, own_seed
 from labsupport.workbench.checks.base import Verdict, attempt, correct, not_started, untouched, wrong
 from labsupport.workbench.exports import Lines
 from labsupport.workbench.text import say
@@ -12,6 +13,13 @@ Leaks = Callable[[Lines, str], Any]
 
 RANDOM = 8
 """How many random exports come after the named ones."""
+
+PEOPLE = (("Ana", "a banana for an analysis"), ("Ida", "a holiday on Friday"), ("Tom", "a symptom and a tomato"),
+          ("Mia", "an academic in bohemia"), ("Eva", "an evaluation that is relevant"))
+"""Names, each with words in which its letters stand, but not the name."""
+NAME, NEAR = own_random("person").choice(PEOPLE) if SEED else PEOPLE[0]
+CHINESE = own_random("病人").choice(("周宁", "陈默", "何静", "吴桐")) if SEED else "林安"
+PHONE = own_number(5550142, 9000)
 
 
 class Case(NamedTuple):
@@ -70,37 +78,38 @@ def _judged(value: Any, case: Case) -> Verdict | None:
 def cases() -> Sequence[Case]:
     """The cases, from the plainest on."""
     header, start, hidden = clean = _clean()
-    titled = {**header, "cwd": "/home/demo/Ana"}
-    said = _record(1, "user/message", _message("Ana's cough"), "append")
+    titled = {**header, "cwd": f"/home/demo/{NAME}"}
+    said = _record(1, "user/message", _message(f"{NAME}'s cough"), "append")
     spelled, glued, signs = ([header, start, _record(1, "user/message", _message(text), "append")]
-                             for text in ("林安 has a cough", "病人林安咳嗽", 'this is "Ana" (Lu)'))
-    result = _message(json.dumps({"rows": [{"name": "林安"}]}))
+                             for text in (f"{CHINESE} has a cough", f"病人{CHINESE}咳嗽", f'this is "{NAME}" (Lu)'))
+    result = _message(json.dumps({"rows": [{"name": CHINESE}]}))
     named = (
-        Case("b10_case_clean", clean, "Ana", [], "b10_wrong_clean"),
-        Case("b10_case_said", [header, start, said], "Ana", [2], "b10_wrong_said"),
-        Case("b10_case_header", [titled, start, hidden], "Ana", [0], "b10_wrong_header"),
-        Case("b10_case_type", [*clean, _record(2, "notes/Ana", {"turn": 1})], "Ana", [3], "b10_wrong_type"),
+        Case("b10_case_clean", clean, NAME, [], "b10_wrong_clean"),
+        Case("b10_case_said", [header, start, said], NAME, [2], "b10_wrong_said"),
+        Case("b10_case_header", [titled, start, hidden], NAME, [0], "b10_wrong_header"),
+        Case("b10_case_type", [*clean, _record(2, f"notes/{NAME}", {"turn": 1})], NAME, [3], "b10_wrong_type"),
         Case("b10_case_error", [*clean, _record(2, "turn/end", {"turn": 1, "reason": {
-            "kind": "error", "error": {"message": "no row for Ana"}}})], "Ana", [3], "b10_wrong_error"),
-        Case("b10_case_key", [*clean, _rows({"Ana": 3})], "Ana", [3], "b10_wrong_key"),
-        Case("b10_case_number", [*clean, _rows([{"phone": 5550142}])], "5550142", [3], "b10_wrong_number"),
-        Case("b10_case_near", [*clean, _rows(["An", "a", "a banana for an analysis"])], "Ana", [], "b10_wrong_near"),
-        Case("b10_case_spelled", spelled, "林安", [2], "b10_wrong_spelled"),
-        Case("b10_case_glued", glued, "林安", [2], "b10_wrong_glued"),
-        Case("b10_case_signs", signs, '"Ana" (Lu)', [2], "b10_wrong_signs"),
-        Case("b10_case_asked", [*clean, _call('{"name": "\\u6797\\u5b89"}')], "林安", [3], "b10_wrong_asked"),
-        Case("b10_case_asked_key", [*clean, _call('{"\\u6797\\u5b89": true}')], "林安", [3], "b10_wrong_asked_key"),
-        Case("b10_case_result", [*clean, _record(2, "tool/result", {"turn": 1, "message": result}, "append")], "林安", [3],
-         "b10_wrong_result"),
-        Case("b10_case_deeper", [*clean, _call(json.dumps({"body": json.dumps([{"name": "林安"}])}))], "林安", [3], "b10_wrong_deeper"),
-        Case("b10_case_twice", [titled, start, said, _record(2, "session/title", {"title": "Ana", "Ana": "Ana"})], "Ana", [0, 2, 3],
-         "b10_wrong_twice"))
+            "kind": "error", "error": {"message": f"no row for {NAME}"}}})], NAME, [3], "b10_wrong_error"),
+        Case("b10_case_key", [*clean, _rows({NAME: 3})], NAME, [3], "b10_wrong_key"),
+        Case("b10_case_number", [*clean, _rows([{"phone": PHONE}])], str(PHONE), [3], "b10_wrong_number"),
+        Case("b10_case_near", [*clean, _rows([NAME[:2], NAME[2:], NEAR])], NAME, [], "b10_wrong_near"),
+        Case("b10_case_spelled", spelled, CHINESE, [2], "b10_wrong_spelled"),
+        Case("b10_case_glued", glued, CHINESE, [2], "b10_wrong_glued"),
+        Case("b10_case_signs", signs, f'"{NAME}" (Lu)', [2], "b10_wrong_signs"),
+        Case("b10_case_asked", [*clean, _call(json.dumps({"name": CHINESE}))], CHINESE, [3], "b10_wrong_asked"),
+        Case("b10_case_asked_key", [*clean, _call(json.dumps({CHINESE: True}))], CHINESE, [3], "b10_wrong_asked_key"),
+        Case("b10_case_result", [*clean, _record(2, "tool/result", {"turn": 1, "message": result}, "append")], CHINESE, [3],
+             "b10_wrong_result"),
+        Case("b10_case_deeper", [*clean, _call(json.dumps({"body": json.dumps([{"name": CHINESE}])}))], CHINESE, [3],
+             "b10_wrong_deeper"),
+        Case("b10_case_twice", [titled, start, said, _record(2, "session/title", {"title": NAME, NAME: NAME})], NAME, [0, 2, 3],
+             "b10_wrong_twice"))
     return (*(case._replace(words=say(case.words)) for case in named), *map(_random, range(RANDOM)))
 
 
 def _random(seed: int) -> Case:
     """A word at places that nobody can know beforehand, the deeper the higher *seed* is; the other lines say half of it."""
-    random, export, places = Random(seed), _copy([*_clean(), _record(2, "session/title", {})]), {}
+    random, export, places = Random(own_seed(seed)), _copy([*_clean(), _record(2, "session/title", {})]), {}
     word = f"Lu{random.randrange(100, 1000)}"
     for at, line in enumerate(export):
         leaking = random.random() < 0.6

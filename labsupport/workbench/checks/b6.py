@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from labsupport.own import own_id, own_number
 from labsupport.sessionlog import Reply, Session, replay
 from labsupport.sessionlog.prompt import DYNAMIC_CONTEXT, GLOBAL, ContextPart, Opener, Prompt, Section, Tools
 from labsupport.workbench.checks.base import Verdict, attempt, correct, not_started, shown, untouched, wrong
@@ -20,7 +21,16 @@ PARTS = {"sections": (Section, "b6_kind_section"), "tools": (Tools, "b6_kind_too
          "openers": (Opener, "b6_kind_opener"), "context": (ContextPart, "b6_kind_context")}
 """The fields of a prompt that hold parts: the class of the parts, and the key of their word."""
 OTHER_KINDS = {"sections": "b6_wrong_section", "tools": "b6_wrong_section", "openers": "b6_wrong_opener"}
-LISTS = ("blood test 17.00\nX-ray 31.00", "blood test 19.50\nX-ray 31.00", "blood test 19.50\nX-ray 34.00")
+DEARER = own_number(0, 900)
+"""A student's prices are all as much higher or lower than the book's, in hundredths, so what differs there differs here."""
+
+
+def _list(blood: int, xray: int) -> str:
+    """The price list: a blood test and an X-ray, in hundredths."""
+    return f"blood test {(blood + DEARER) / 100:.2f}\nX-ray {(xray + DEARER) / 100:.2f}"
+
+
+LISTS = (_list(1700, 3100), _list(1950, 3100), _list(1950, 3400))
 
 
 def _more() -> Prompt:
@@ -158,7 +168,7 @@ def _turn(session: Session, prompt: Prompt, now: list[str], lists: Sequence[str]
     if len(lists) == 1:
         ask(session, Desk(), "What does it cost?", Reply("It is on the list. " * 30), prompt=prompt)
     else:
-        ask(session, _Dearer(now, lists[1]), "Is it free?", Reply(calls=[tool_call("c1", "free_slots", day="Tuesday")]),
+        ask(session, _Dearer(now, lists[1]), "Is it free?", Reply(calls=[tool_call(own_id("c1"), "free_slots", day="Tuesday")]),
             Reply("It is."), prompt=prompt)
 
 

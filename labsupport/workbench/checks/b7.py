@@ -2,7 +2,6 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from labsupport.own import own_seed
 from labsupport.workbench.checks.base import Verdict, attempt, correct, not_started, shown, untouched, wrong
 from labsupport.workbench.flush_places import PROMISES, broken_promise, fewest_flushes, random_run
 from labsupport.workbench.text import say
@@ -15,7 +14,7 @@ CASES = (
     ["tell-user"],
     ["user/message", "tell-user", "hand-over"],
     ["user/message", "tell-user", "assistant/message", "hand-over"],
-    *(random_run(own_seed(seed)) for seed in range(60)),
+    *(random_run(seed) for seed in range(60)),
 )
 """Runs, the smallest first."""
 

@@ -2,7 +2,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from labsupport.own import own_id, own_seed
+from labsupport.own import own_id
 from labsupport.sessionlog import Session, SessionEvent, interrupted_turn_closers, lineage
 from labsupport.sessionlog.compaction import compact
 from labsupport.sessionlog.models import Reply, call
@@ -106,7 +106,7 @@ def _cases() -> Iterator[Case]:
     titled = Session.create("case")
     ask(titled, "Count.", Reply(calls=[call(own_id("c1"), *SUM_CALL)]), Reply("Done."), tools={"sum_column": _naming(titled)})
     yield Case("b8_log_titled", titled.events)
-    yield from (Case("b8_log_random", random_log(own_seed(seed)).events, seed) for seed in range(RANDOM))
+    yield from (Case("b8_log_random", random_log(seed).events, seed) for seed in range(RANDOM))
 
 
 def _naming(session: Session) -> Tool:

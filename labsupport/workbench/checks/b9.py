@@ -8,6 +8,7 @@ from typing import Any
 
 from labsupport.errors import LabError, LedgerConflictError
 from labsupport.outside import Ledger, Operation
+from labsupport.own import SEED, own_number, own_random
 from labsupport.sessionlog import Reply, ScriptedModel, Session, SessionEvent, interrupted_turn_closers, run_turn
 from labsupport.sessionlog.models import call
 from labsupport.workbench.checks.base import Attempt, Verdict, attempt, correct, not_started, untouched, wrong
@@ -17,8 +18,18 @@ from labsupport.workbench.text import say
 TIME = 1_704_013_200_000
 """The last morning of a year, and a Sunday: two days later hour, day, week, month and year are others."""
 LATER = TIME + 2 * 86_400_000
-OTHERS = ("INV-21", "INV-31", "INV-210", "CRN-20", "账单-20", *(f"INV-{number}" for number in range(300, 320)))
-"""Numbers that share their beginning, end or digits with INV-20, and enough of them to meet in a hash that was cut short."""
+SERIES = str(own_random("series").randint(10, 99)) if SEED else ""
+"""What a student's numbers all begin with."""
+
+
+def _number(number: int, kind: str = "INV") -> str:
+    """The *number* of an invoice, or of another *kind* of thing."""
+    return f"{kind}-{SERIES}{number}"
+
+
+NUMBER = _number(20)
+OTHERS = (_number(21), _number(31), _number(210), _number(20, "CRN"), _number(20, "账单"), *map(_number, range(300, 320)))
+"""Numbers that share their beginning, end or digits with NUMBER, and enough of them to meet in a hash that was cut short."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +65,7 @@ def check_send(send: Send) -> Verdict:
 
 def _order(number: str, **other: str) -> Order:
     """Each case has numbers of its own: what a function kept in memory is of no use in the next."""
-    return {"invoice": number, "customer": "harbour", "amount": "40.00", **other}
+    return {"invoice": number, "customer": "harbour", "amount": f"{own_number(40, 4)}.00", **other}
 
 
 def _log(session: Session) -> list[SessionEvent]:
@@ -101,8 +112,8 @@ def _ran(send: Send, *calls: tuple[Order, Try]) -> Ran:
 
 def _once(send: Send) -> Verdict | None:
     first, after = _logs()
-    for words, number, events, nothing in (("b9_case_once", "INV-1", first, "b9_wrong_nothing"),
-                                           ("b9_case_before", "INV-2", after, "b9_wrong_never")):
+    for words, number, events, nothing in (("b9_case_once", _number(1), first, "b9_wrong_nothing"),
+                                           ("b9_case_before", _number(2), after, "b9_wrong_never")):
         order = _order(number)
         ran = _ran(send, (order, Try("c1", TIME, events)))
         if ran.its[0].error:
@@ -131,7 +142,7 @@ def _retried(send: Send) -> Verdict | None:
                ("b9_case_call", replace(one, call_id="c9"), "b9_wrong_call_id"),
                ("b9_case_later", replace(one, time=LATER), "b9_wrong_clock"))
     for at, (words, again, cause) in enumerate(retries):
-        order, again = _order(f"INV-1{at}"), replace(again, looked=[])
+        order, again = _order(_number(10 + at)), replace(again, looked=[])
         ran = _ran(send, (order, one), (order, again))
         if len(ran.invoices) > 1:
             keyless = "b9_wrong_log" if again.looked else "b9_wrong_no_key"
@@ -155,7 +166,7 @@ def _one(ran: Ran, words: str) -> Verdict | None:
 def _other_invoices(send: Send) -> Verdict | None:
     """Nothing but the number tells them apart. At last the first one is sent again, when it is not the latest any more."""
     first = _logs()[0]
-    numbers = ("INV-20", *OTHERS, "INV-20")
+    numbers = (NUMBER, *OTHERS, NUMBER)
     ran = _ran(send, *((_order(number), Try(f"c{at}", TIME + at, first)) for at, number in enumerate(numbers)))
     sent = {done.payload["invoice"]: done.id for done in ran.invoices}
     for number, it in zip(numbers, ran.its, strict=True):
@@ -176,7 +187,7 @@ def _at_once(send: Send) -> Verdict | None:
     def meet() -> None:
         if not met:
             met.append(True)
-            attempt(send, ledger, _order("INV-50"), Try("c2", TIME, first))
+            attempt(send, ledger, _order(_number(50)), Try("c2", TIME, first))
 
     class Busy(Ledger):
         def find(self, key: str) -> Operation | None:
@@ -191,7 +202,7 @@ def _at_once(send: Send) -> Verdict | None:
 
     met, first = list[bool](), _logs()[0]
     with TemporaryDirectory() as folder, Busy(Path(folder) / "ledger.db", lambda: TIME) as ledger:
-        it = attempt(send, ledger, _order("INV-50"), Try("c1", TIME, first))
+        it = attempt(send, ledger, _order(_number(50)), Try("c1", TIME, first))
         met.append(True)
         ran = Ran([it], ledger.operations(), True)
     if len(ran.invoices) > 1:
@@ -201,8 +212,8 @@ def _at_once(send: Send) -> Verdict | None:
 
 def _changed(send: Send) -> Verdict | None:
     first, after = _logs()
-    for words, number, other in (("b9_case_amount", "INV-40", {"amount": "50.00"}),
-                                 ("b9_case_customer", "INV-41", {"customer": "hillside"})):
+    for words, number, other in (("b9_case_amount", _number(40), {"amount": f"{own_number(50, 4)}.00"}),
+                                 ("b9_case_customer", _number(41), {"customer": "hillside"})):
         ran = _ran(send, (_order(number), Try("c1", TIME, first)), (_order(number, **other), Try("c2", TIME + 1, after)))
         if len(ran.invoices) > 1:
             cause = "b9_wrong_no_key" if ran.invoices[0].key is None else "b9_wrong_content"
@@ -217,7 +228,7 @@ def _changed(send: Send) -> Verdict | None:
 def _elsewhere(send: Send) -> Verdict | None:
     """The process that sent it is gone. A new one tries again two days later, by its own clock and by the computer's."""
     first, after = _logs()
-    case, order = say("b9_case_process"), _order("INV-60")
+    case, order = say("b9_case_process"), _order(_number(60))
     with TemporaryDirectory() as folder, Ledger(Path(folder) / "ledger.db", lambda: TIME) as ledger:
         def there(known: Try, name: str, seed: int, days: int = 0) -> tuple[Any, str]:
             place = ledger.path.with_name(name)  # another process may run on another machine

@@ -12,6 +12,7 @@ from typing import Any
 
 from labsupport.lossless import js_json
 from labsupport.outside import Ledger, Operation
+from labsupport.own import own_seed
 from labsupport.sessionlog import (
     Reply,
     ScriptedModel,
@@ -62,7 +63,7 @@ def record(seed: int) -> Good:
     (True, 'chat-1')
     """
     with TemporaryDirectory() as folder, Ledger(Path(folder) / "ledger.db", lambda: START) as ledger:
-        return _Recording(Random(seed), ledger).run(seed)
+        return _Recording(Random(own_seed(seed)), ledger).run(seed)
 
 
 class _Recording:

@@ -70,8 +70,10 @@ def _sentence(run: Run, views: LogViews, killed: float, store: str, measured: Me
     if running is not None:
         key_words = "b7_say_tool_known" if run.durable(killed) > running.began else "b7_say_tool_lost"
         said.append(say(key_words, seq=running.began))
-    said.append(say("b7_say_ms", n=len(run.flushes), ms=_ms(measured.ms[run.policy]), store=quoted(store, 20)) if measured.ms else
-                say("b7_say_flushes", n=len(run.flushes)))
+    if measured.ms:
+        said.append(say("b7_say_ms", n=len(run.flushes), ms=_ms(measured.ms[run.policy]), store=quoted(store, 20)))
+    else:
+        said.append(say("b7_say_flushes", n=len(run.flushes)))
     if measured.failed:
         said.append(say("b7_say_failed", error=quoted(measured.failed, 200)))
     return say("b4_gap").join(said)

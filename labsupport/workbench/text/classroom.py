@@ -37,7 +37,8 @@ WORDS = {
               "that code did it. Restore them from a copy, move submitted/{id}/{lab} away, and grade again.",
     },
     "class_closed": {
-        "zh": "{folder} 现在用不了：{error}。磁盘满了、不能写入，或者 gradebook.db 正被别的程序占用。解决之后再评一次，会接着做。",
+        "zh": "{folder} 现在用不了：{error}。磁盘满了、不能写入，或者 gradebook.db 正被别的程序占用。"
+              "解决之后再评一次，会接着做。",
         "en": "{folder} cannot be used now: {error}. The disk is full, nothing may be written there, or another program "
               "has gradebook.db. Once that is mended, grade again; it goes on from here.",
     },
@@ -51,7 +52,8 @@ WORDS = {
     },
     "class_left": {"zh": "没有收：{path}（{why}）", "en": "not taken: {path} ({why})"},
     "class_left_lab": {"zh": "文件名里没有这门课的实验", "en": "its name has no lab of this course"},
-    "class_left_student": {"zh": "文件名和文件夹里都没有名单上的学号", "en": "neither its name nor a folder is an id of the roster"},
+    "class_left_student": {"zh": "文件名和文件夹里都没有名单上的学号",
+                           "en": "neither its name nor a folder is an id of the roster"},
     "class_left_large": {"zh": "文件太大", "en": "it is too large"},
     "class_left_link": {"zh": "是链接", "en": "it is a link"},
     "class_left_inner": {"zh": "压缩包里的压缩包不会打开", "en": "an archive in an archive is not opened"},
@@ -90,7 +92,8 @@ WORDS = {
     "class_not_run": {"zh": "无法运行", "en": "not run"},
     "class_not_started": {"zh": "没有开始", "en": "not started"},
     "class_ideas": {"zh": "检查给出的话（次数最多的）", "en": "what the check said, most frequent first"},
-    "class_plot": {"zh": "每道练习做对、做错、无法运行、没有开始的人数", "en": "For each exercise, how many are right, wrong, not run, not started"},
+    "class_plot": {"zh": "每道练习做对、做错、无法运行、没有开始的人数",
+                   "en": "For each exercise, how many are right, wrong, not run, not started"},
     "class_reports": {"zh": "报告", "en": "reports"},
     "class_events": {"zh": "事件数（中位数）", "en": "events (median)"},
     "class_rebuilt": {"zh": "能重建的请求", "en": "requests that rebuild"},
