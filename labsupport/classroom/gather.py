@@ -19,6 +19,7 @@ from zlib import error as ZlibError
 
 from labsupport.classroom.course import ID, Course
 from labsupport.classroom.handed import Handed, read_report
+from labsupport.errors import CourseError
 
 MOST = 20_000_000
 """Bytes of a notebook; a larger one is not taken."""
@@ -55,7 +56,12 @@ class Item:
 
 
 def gather(course: Course, folder: Path) -> Gathered:
-    """The notebooks under *folder*, the newest of each student and lab. With a roster, only its students are known."""
+    """The notebooks under *folder*, the newest of each student and lab. With a roster, only its students are known.
+
+    CourseError where there is no such folder.
+    """
+    if not folder.is_dir():
+        raise CourseError(f"{folder} is no folder: name the one with what was downloaded")
     found, labs, roster = Gathered(), course.labs, {id.lower(): id for id in course.roster()}
     newest: dict[tuple[str, str, bool], float] = {}
     reports: dict[tuple[str, str], Handed] = {}
