@@ -162,7 +162,7 @@ def hub() -> Iterator[Hub]:
     program = proxy.find() or proxy.find(proxy.HUB)
     if program is None:
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(proxy.ADVICE)
-    folder, ports, password = Path(tempfile.mkdtemp(prefix="hub-", dir="/tmp")), free_ports(3), secrets.token_hex(8)
+    folder, ports, password = Path(tempfile.mkdtemp(prefix="hub-")), free_ports(3), secrets.token_hex(8)
     config = folder / "trial_config.py"
     config.write_text(TRIAL.format(hub=str(proxy.HUB), folder=str(folder), ports=ports, program=program, password=password,
                                    learners={*LEARNERS}))
