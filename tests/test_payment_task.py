@@ -287,7 +287,7 @@ def repaired(changed):
                 for id in re.findall(r"op-\d+", line):
                     if id not in kept:
                         lost[id] = changed("failed: " if result.failed else "done: ", line)
-        return "\n".join([summary, *lost.values()])
+        return "\n".join([summary, *dict.fromkeys(lost.values())])
     return repair
 
 
