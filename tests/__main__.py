@@ -13,7 +13,7 @@ from tests import chromium, proxy
 STAGES = {
     "ruff": ["ruff", "check", "."],
     "mypy": ["mypy"],
-    "pytest": ["pytest", "-n", "2", "--dist", "loadfile"],
+    "pytest": ["pytest", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"],  # the slow files of the browser first
     "nbval": ["pytest", "--nbval", "--nbval-current-env", "-n", "2", "--dist", "loadscope", "notebooks/zh", "notebooks/en"],
 }
 

@@ -20,9 +20,9 @@ from labsupport.classroom.grade import grade
 from labsupport.errors import CourseError
 
 ROOT = Path(__file__).resolve().parents[2]
-A2, B4 = "a2_trim_to_a_budget", "b4_truncate_and_recover"
+A2, B1 = "a2_trim_to_a_budget", "b1_two_step_tool_task"
 CANARY = "kanarienvogel-7731"
-WRONG = "def decide(events, call_id):\n    return 'retry'\n"
+WRONG = "def call_of_result(events, seq):\n    return seq - 1\n"
 pytestmark = pytest.mark.slow
 
 
@@ -61,21 +61,21 @@ def timed(nb):
 
 def damaged(nb):
     """Both cells of the exercise are gone, and a check of the student's own stands there."""
-    nb.cells = [cell for cell in nb.cells if cell.id not in ("decide", "decide-check")]
+    nb.cells = [cell for cell in nb.cells if cell.id not in ("call-of-result", "call-of-result-check")]
     nb.cells.append(nbformat.v4.new_code_cell("print('correct')"))
 
 
 STUDENTS = {  # id → lab → what the student did
-    "right": {A2: lambda nb: (answered(nb, A2), timed(nb)), B4: lambda nb: answered(nb, B4)},
-    "some": {A2: lambda nb: answered(nb, A2), B4: lambda nb: answered(nb, B4, decide=WRONG + f"# {CANARY}\n")},
-    "untouched": {A2: lambda nb: None, B4: lambda nb: None},
-    "endless": {B4: lambda nb: answered(nb, B4, decide="def decide(events, call_id):\n    while True:\n"
+    "right": {A2: lambda nb: (answered(nb, A2), timed(nb)), B1: lambda nb: answered(nb, B1)},
+    "some": {A2: lambda nb: answered(nb, A2), B1: lambda nb: answered(nb, B1, call_of_result=WRONG + f"# {CANARY}\n")},
+    "untouched": {A2: lambda nb: None, B1: lambda nb: None},
+    "endless": {B1: lambda nb: answered(nb, B1, call_of_result="def call_of_result(events, seq):\n    while True:\n"
                                         "        try:\n            while True:\n                pass\n"
                                         "        except BaseException:\n            pass\n")},
-    "own-loop": {B4: lambda nb: (answered(nb, B4), inserted(nb, "decide", "while True:\n    print('x' * 1000)"))},
-    "crash": {B4: lambda nb: (answered(nb, B4), inserted(nb, "decide-check", "import os\nos._exit(3)"))},
-    "gone": {B4: damaged},
-    "warns": {B4: lambda nb: answered(nb, B4, decide="import warnings\n" + answers(B4)["decide"].replace(
+    "own-loop": {B1: lambda nb: (answered(nb, B1), inserted(nb, "call-of-result", "while True:\n    print('x' * 1000)"))},
+    "crash": {B1: lambda nb: (answered(nb, B1), inserted(nb, "call-of-result-check", "import os\nos._exit(3)"))},
+    "gone": {B1: damaged},
+    "warns": {B1: lambda nb: answered(nb, B1, call_of_result="import warnings\n" + answers(B1)["call-of-result"].replace(
         "\n", "\n    warnings.warn('old')\n", 1))},
 }
 
@@ -92,20 +92,20 @@ def lab_py(*arguments, cwd):
 def course(tmp_path_factory):
     """The graded course of a class; what `lab.py grade` said is in `said.txt`."""
     home = tmp_path_factory.mktemp("home 课程")
-    made = lab_py("release", "course", "a2", "b4", "--lang", "en", cwd=home)
+    made = lab_py("release", "course", "a2", "b1", "--lang", "en", cwd=home)
     assert made.returncode == 0, made.stderr
     (home / "ids.txt").write_text("\n".join(STUDENTS), "utf-8")
     given = lab_py("class", "course", "--ids", "ids.txt", "--seed", "7", cwd=home)
     assert given.returncode == 0, given.stderr
     with (home / "course" / CONFIG).open("a") as file:
-        file.write("c = get_config()\nc.LabExecute.timeout = 20\n")
+        file.write("c = get_config()\nc.LabExecute.timeout = 12\n")
     for id, labs in STUDENTS.items():
         for lab, change in labs.items():
             nb = nbformat.read(home / "course" / "students" / id / f"{lab}.ipynb", as_version=4)
             change(nb)
             (home / "downloads" / id).mkdir(parents=True, exist_ok=True)
             nbformat.write(nb, home / "downloads" / id / f"{lab}.ipynb")
-    (home / "downloads" / f"broken_{B4} (2).ipynb").write_text('{"cells": [', "utf-8")
+    (home / "downloads" / f"broken_{B1} (2).ipynb").write_text('{"cells": [', "utf-8")
     (home / "downloads" / "stranger").mkdir()
     shutil.copy(home / "downloads" / "right" / f"{A2}.ipynb", home / "downloads" / "stranger")
     shutil.move(home / "downloads" / "untouched", home / "untouched")
@@ -129,20 +129,20 @@ def found(course):
 
 def test_the_grades_are_what_they_should_be(course):
     assert {key: score for key, score in scores(course).items() if key[0] != "broken"} == {
-        ("right", A2): 2, ("right", B4): 2, ("some", A2): 2, ("some", B4): 0, ("untouched", A2): 0, ("untouched", B4): 0,
-        ("endless", B4): 0, ("own-loop", B4): 2, ("crash", B4): 2, ("gone", B4): 0, ("warns", B4): 2}
+        ("right", A2): 2, ("right", B1): 2, ("some", A2): 2, ("some", B1): 0, ("untouched", A2): 0, ("untouched", B1): 0,
+        ("endless", B1): 0, ("own-loop", B1): 2, ("crash", B1): 2, ("gone", B1): 0, ("warns", B1): 2}
 
 
 def test_every_submission_is_found_in_its_state_with_its_wrong_idea(course):
     states = {key: (one.state, *(f"{each.state} {each.idea}".strip() for each in one.exercises))
               for key, one in found(course).items()}
     assert states == {
-        ("right", A2): ("done", "right"), ("right", B4): ("done", "right"),
-        ("some", A2): ("done", "right"), ("some", B4): ("started", "wrong b4_wrong_again"),
-        ("untouched", A2): ("untouched", "not_started"), ("untouched", B4): ("untouched", "not_started"),
-        ("endless", B4): ("started", "not_run class_timed_out"), ("own-loop", B4): ("done", "right"),
-        ("crash", B4): ("done", "right"), ("gone", B4): ("untouched", "not_started"), ("warns", B4): ("done", "right"),
-        ("broken", B4): ("unreadable",)}
+        ("right", A2): ("done", "right"), ("right", B1): ("done", "right"),
+        ("some", A2): ("done", "right"), ("some", B1): ("started", "wrong b1_other_call"),
+        ("untouched", A2): ("untouched", "not_started"), ("untouched", B1): ("untouched", "not_started"),
+        ("endless", B1): ("started", "not_run class_timed_out"), ("own-loop", B1): ("done", "right"),
+        ("crash", B1): ("done", "right"), ("gone", B1): ("untouched", "not_started"), ("warns", B1): ("done", "right"),
+        ("broken", B1): ("unreadable",)}
 
 
 def test_minutes_leave_out_the_pause(course):
@@ -153,7 +153,7 @@ def test_minutes_leave_out_the_pause(course):
 def test_feedback_is_written_for_every_graded_submission(course):
     pages = {path.parent.parent.name for path in (course.folder / "feedback").glob("*/*/*.html")}
     assert pages == STUDENTS.keys()
-    page = (course.folder / "feedback" / "some" / B4 / f"{B4}.html").read_text("utf-8")
+    page = (course.folder / "feedback" / "some" / B1 / f"{B1}.html").read_text("utf-8")
     assert CANARY in page  # it is the student's own
     assert re.findall(r"""(?:src|href)=["'](?:https?:)?//[^"']*["']""", re.sub(r"(?s)<a .*?>", "", page)) == []
 
@@ -161,7 +161,7 @@ def test_feedback_is_written_for_every_graded_submission(course):
 def test_what_was_not_taken_is_said(course):
     said = (course.folder / "said.txt").read_text("utf-8")
     assert f"not taken: stranger/{A2}.ipynb (neither its name nor a folder is an id of the roster)" in said
-    assert f"{B4}, broken: unreadable; grading.log says why" in said
+    assert f"{B1}, broken: unreadable; grading.log says why" in said
     assert "class.html" in said.splitlines()[-1]
 
 
@@ -187,32 +187,32 @@ def test_each_student_gets_a_zip_with_notebooks_data_and_their_own_seed(course):
             said = json.loads(archive.read(f"{id}/.student"))
         assert {f"{id}/{lab}.ipynb" for lab in course.labs} | {f"{id}/.lang", f"{id}/data/outpatient.csv"} <= names
         assert said == {"seed": roster[id], "data": "data"}
-        assert json.loads((course.folder / "submitted" / id / B4 / ".student").read_text())["seed"] == roster[id]
+        assert json.loads((course.folder / "submitted" / id / B1 / ".student").read_text())["seed"] == roster[id]
 
 
 def test_the_page_and_the_table_have_no_word_of_a_student(course):
-    assert CANARY in (course.folder / "submitted" / "some" / B4 / f"{B4}.ipynb").read_text("utf-8")
+    assert CANARY in (course.folder / "submitted" / "some" / B1 / f"{B1}.ipynb").read_text("utf-8")
     page = (course.folder / "class.html").read_text("utf-8")
     kept = [page, *(path.read_text("utf-8") for path in (course.folder / "class.csv", *course.folder.glob("reports/*/*")))]
     assert [text[:80] for text in kept if CANARY in text] == []
-    assert "it has succeeded: the result is in the log" in page
+    assert "The nearest one need not be its own" in page
     assert re.findall(r"<(?:script|link|img|iframe)|https?:|url\(", page) == []
     with (course.folder / "class.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert ("some", B4, "decide", "wrong", "b4_wrong_again", "0") in {
+    assert ("some", B1, "call-of-result", "wrong", "b1_other_call", "0") in {
         tuple(row[name] for name in ("student", "lab", "exercise", "result", "idea", "points")) for row in rows}
 
 
 def test_grading_again_does_what_is_new_and_keeps_a_correction_by_hand(course):
     with Gradebook(f"sqlite:///{course.folder}/gradebook.db") as book:
-        one = book.find_submission_notebook(B4, B4, "some").grades[0]
+        one = book.find_submission_notebook(B1, B1, "some").grades[0]
         one.manual_score = 1
         book.db.commit()
     graded = course.folder / "autograded" / "right" / A2 / f"{A2}.ipynb"
     before = graded.stat().st_mtime_ns
-    again = {(one.id, one.lab): one for one in grade(course, [A2, B4])}
+    again = {(one.id, one.lab): one for one in grade(course, [A2, B1])}
     assert graded.stat().st_mtime_ns == before
-    assert again["some", B4].exercises[0].points == 1
+    assert again["some", B1].exercises[0].points == 1
 
 
 # What is refused
