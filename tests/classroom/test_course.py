@@ -1,6 +1,7 @@
 """A class from clone to grades: release, hand out, collect, autograde, feedback, and the page, with students of every kind."""
 import csv
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -85,7 +86,7 @@ def lab_py(*arguments, cwd):
     module = {"release": [str(ROOT / "notebooks/release.py")], "class": ["-m", "labsupport.classroom.students"],
               "grade": ["-m", "labsupport.classroom.grade"]}[arguments[0]]
     command = [sys.executable, *module, *map(str, arguments[1:])]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, env={**os.environ, "LAB_FROM": str(cwd)})
 
 
 @pytest.fixture(scope="module")
