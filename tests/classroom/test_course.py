@@ -85,8 +85,8 @@ def lab_py(*arguments, cwd):
     """Run a verb as lab.py hands it over; the other folder shows that names are seen from where somebody typed."""
     module = {"release": [str(ROOT / "notebooks/release.py")], "class": ["-m", "labsupport.classroom.students"],
               "grade": ["-m", "labsupport.classroom.grade"]}[arguments[0]]
-    command = [sys.executable, *module, *map(str, arguments[1:])]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, env={**os.environ, "LAB_FROM": str(cwd)})
+    command, env = [sys.executable, *module, *map(str, arguments[1:])], {**os.environ, "LAB_FROM": str(cwd)}
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, env=env)
 
 
 @pytest.fixture(scope="module")
