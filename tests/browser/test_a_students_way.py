@@ -11,6 +11,7 @@ import nbformat
 import pytest
 from playwright.sync_api import Locator, expect
 
+from labsupport.classroom.findings import minutes_of
 from labsupport.workbench.labs import LABS
 from labsupport.workbench.text import Language, speaking
 from tests.browser.conftest import Lab, Server
@@ -178,4 +179,5 @@ def test_from_the_map_to_the_saved_answer(lab: Callable[..., Lab], lab_server: S
     assert saved["guess"].source == f"guess = {way.guess}"
     assert saved[way.exercise].source == right
     assert [output.text for output in saved[check].outputs] == [f"{CORRECT[lang]}\n"]
+    assert minutes_of(saved.values()) is not None  # JupyterLab noted when each cell ran
     assert VIEW not in (folder / f"{name}.ipynb").read_text("utf-8")
