@@ -6,7 +6,7 @@ from labsupport.workbench.text import language
 
 LANG = language()
 WORDS = {
-    "title": ("How agents remember", "Agent 怎样记住"),
+    "title": ("How agents remember", "智能体怎样记住"),
     "note": ("Open a lab, ask its question, move the controls. Nothing is saved.",
              "打开一个实验，先问问题，再动控件。什么都不会保存。"),
     "index": ("All labs", "全部实验"),

@@ -24,7 +24,6 @@ from labsupport.workbench.text import LANGUAGES, Language
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,39}")
 """A student's id is part of names of files: letters, digits, dots and hyphens, and no underscore, which ends it there."""
 CONFIG = "nbgrader_config.py"
-TIMEOUT, RESTARTS = 60, 3
 
 
 @dataclass(frozen=True)
@@ -135,6 +134,4 @@ def configure(c: Any, stub: str) -> None:
     c.ClearSolutions.code_stub = {"python": stub}
     c.Autograde.sanitize_preprocessors = [RestoreCells, *Autograde.sanitize_preprocessors.default_args[0]]
     c.Autograde.autograde_preprocessors = [LabExecute if step is preprocessors.Execute else step for step in steps]
-    c.LabExecute.timeout = TIMEOUT
-    c.LabExecute.restarts = RESTARTS
     c.FileNameCollectorPlugin.named_regexp = rf".*[/\\](?P<student_id>{ID.pattern})_(?P<file_id>[a-z0-9_]+)\.ipynb"

@@ -44,6 +44,7 @@ class LabExecute(Execute):  # type: ignore[misc]  # nbgrader has no types
     our own keys, so never a word of the student. A cell that was passed over keeps its fate in `lab.fate`.
     """
 
+    timeout = Integer(60, allow_none=True, help="seconds for a cell").tag(config=True)
     restarts = Integer(3, help="how many cells are passed over before the rest is not run").tag(config=True)
     total = Integer(900, help="seconds for a notebook, after which the rest is not run").tag(config=True)
     most = Integer(1_000_000, help="as many characters of a cell's output are kept").tag(config=True)

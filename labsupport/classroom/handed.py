@@ -8,6 +8,7 @@ from labsupport.classroom.course import Course
 from labsupport.lossless import js_json
 from labsupport.strict_json import read_json
 from labsupport.workbench.labs import LABS
+from labsupport.workbench.report import FORMAT
 
 LARGEST = 10**9
 PARTS = {"format", "events", "order", "counts", "turns", "pairing", "surface", "figures", "requests", "problems", "checks"}
@@ -35,7 +36,7 @@ def read_report(id: str, lab: str, data: bytes) -> Handed | None:
     """
     try:
         said = read_json(data)
-        if not isinstance(said, dict) or said.keys() != PARTS or said["format"] != 1:
+        if not isinstance(said, dict) or said.keys() != PARTS or said["format"] != FORMAT:
             return None
         events = said["counts"]["events"]
         rebuilt, passed = _flags(said["requests"], "rebuilds"), _flags(said["checks"], "passed")

@@ -17,8 +17,7 @@ STATES = {"right": "class_right", "wrong": "class_wrong", "not_run": "class_not_
 MARKS: dict[LabState, str] = {"done": "●", "started": "◐", "untouched": "○", "unreadable": "✕"}
 IDEAS = 3
 """As many wrong ideas of an exercise are told, the most frequent first."""
-MINUTES = {lab.name: lab.minutes for lab in LABS}
-TITLES = {lab.name: lab for lab in LABS}
+BY_NAME = {lab.name: lab for lab in LABS}
 BAR, ROW, LEFT, GAP = 420, 26, 300, 60
 STYLE = """
 :root{color-scheme:light dark;--ink:#1b1b1b;--quiet:#5d5d5d;--paper:#fff;--line:#ddd;--right:#2e8b6b;--wrong:#c2543c;
@@ -45,7 +44,7 @@ def lab_table(found: Sequence[Finding], students: int) -> pd.DataFrame:
         states: Counter[str] = Counter(one.state for one in ones)
         times = [one.minutes for one in ones if one.minutes is not None]
         rows.append((_title(lab), f"{len(ones)} / {students}" if students else len(ones), *(states[state] for state in MARKS),
-                     round(median(times)) if times else "–", MINUTES[lab]))
+                     round(median(times)) if times else "–", BY_NAME[lab].minutes))
     return pd.DataFrame(rows, columns=[say("class_lab"), say("class_handed"), *(say(key) for key in LAB_STATES.values()),
                                        say("class_minutes"), say("class_stated")])
 
@@ -59,7 +58,7 @@ def exercise_table(found: Sequence[Finding]) -> pd.DataFrame:
         ideas = Counter(one.idea for one in ones if one.idea)
         most = sorted(ideas.items(), key=lambda it: (-it[1], it[0]))[:IDEAS]
         told = "\n".join(f"{count} × {sentence(key)}" for key, count in most)
-        rows.append((f"{TITLES[lab].id} {name}", *(states[state] for state in STATES), told))
+        rows.append((f"{BY_NAME[lab].id} {name}", *(states[state] for state in STATES), told))
     return pd.DataFrame(rows, columns=[say("class_exercise"), *(say(key) for key in STATES.values()), say("class_ideas")])
 
 
@@ -68,7 +67,7 @@ def student_table(found: Sequence[Finding], ids: Sequence[str]) -> pd.DataFrame:
     labs = _labs(found)
     by = {(one.id, one.lab): one for one in found}
     rows = [[_cell(by.get((id, lab))) for lab in labs] for id in ids]
-    return pd.DataFrame(rows, index=list(ids), columns=[TITLES[lab].id for lab in labs])
+    return pd.DataFrame(rows, index=list(ids), columns=[BY_NAME[lab].id for lab in labs])
 
 
 def report_table(handed: Sequence[Handed]) -> pd.DataFrame:
@@ -104,7 +103,7 @@ def plot(found: Sequence[Finding]) -> str:
     for lab, name in bars:
         states: Counter[str] = Counter(one.state for one in _of(found, lab, name))
         x = float(LEFT)
-        rows += f'<text x="{LEFT - 12}" y="{y + 17}" text-anchor="end">{esc(f"{TITLES[lab].id} {name}")}</text>'
+        rows += f'<text x="{LEFT - 12}" y="{y + 17}" text-anchor="end">{esc(f"{BY_NAME[lab].id} {name}")}</text>'
         for state in STATES:
             wide = BAR * states[state] / sum(states.values())
             rows += f'<rect x="{x:.1f}" y="{y + 3}" width="{wide:.1f}" height="{ROW - 6}" fill="var(--{state})"></rect>'
@@ -166,7 +165,7 @@ def _of(found: Sequence[Finding], lab: str, name: str) -> list[Exercise]:
 
 
 def _title(lab: str) -> str:
-    return f"{TITLES[lab].id} {TITLES[lab].title}"
+    return f"{BY_NAME[lab].id} {BY_NAME[lab].title}"
 
 
 def _cell(one: Finding | None) -> str:

@@ -37,9 +37,8 @@ class Server:
             pass
 
 
-HARMLESS = {"WebSocket is closed before the connection is established":
-            "Chromium says so when JupyterLab itself closes a connection to a kernel that it has just begun"}
-"""What a page may write to its console as an error: a part of the words, and why it is no fault of a lab."""
+HARMLESS: dict[str, str] = {}
+"""What a page may write to its console as an error: a part of the words, and why it is no fault of a lab. So far nothing."""
 
 
 @dataclass

@@ -15,7 +15,7 @@ from deploy import open_lab, show_lab, show_notebooks
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 NAMES = [one.name for one in show_notebooks.SHOWN]
-WORDS = {"zh": {"title": "Agent 怎样记住", "index": "全部实验", "dark": "深色", "failed": "这个实验无法展示"},
+WORDS = {"zh": {"title": "智能体怎样记住", "index": "全部实验", "dark": "深色", "failed": "这个实验无法展示"},
          "en": {"title": "How agents remember", "index": "All labs", "dark": "dark", "failed": "This lab cannot be shown"}}
 
 
